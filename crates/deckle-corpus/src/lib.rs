@@ -1,0 +1,1 @@
+//! Many documents: keys, links, search, rename, audits.

@@ -1,0 +1,1 @@
+//! Lossless Markdown block trees: spans, ids, block types, front matter, canonical text.

@@ -1,0 +1,1 @@
+//! The edit language: predicates, guards, operations, plans of byte splices, the proof, receipts.

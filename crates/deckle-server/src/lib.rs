@@ -1,0 +1,1 @@
+//! HTTP, streams, turns, MCP. Where things are awaited.

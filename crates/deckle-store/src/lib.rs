@@ -1,0 +1,1 @@
+//! Snapshots, branches, op log, block merge, review, sessions.

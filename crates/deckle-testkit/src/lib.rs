@@ -1,0 +1,1 @@
+//! Corpora, simulated disk, scripted models, fake peers, for tests only.

@@ -1,0 +1,1 @@
+//! Every wire type: HTTP, NDJSON, AG-UI, MCP.

@@ -1,0 +1,3 @@
+//! The `deckle` command.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! Checks, proofs and generated files of the Deckle workspace.
+
+fn main() {}
