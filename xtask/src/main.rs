@@ -1,3 +1,91 @@
-//! Checks, proofs and generated files of the Deckle workspace.
+//! Checks, proofs and generated files of the Deckle workspace. `cargo xtask --help` is the manual.
 
-fn main() {}
+mod deps;
+mod fuzz;
+mod sabotage;
+mod tidy;
+mod workspace;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Checks, proofs and generated files of the Deckle workspace.
+#[derive(Parser)]
+#[command(name = "xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Check the rules of the house: crate order, pure crates, module docs, forbidden words, file sizes, links.
+    Tidy,
+    /// Check dependencies: licences, sources, bans, and dependencies that nothing uses.
+    Deps,
+    /// Build each sabotage and demand that its harness fails.
+    Sabotage {
+        /// Only this one.
+        #[arg(long)]
+        only: Option<String>,
+    },
+    /// Run the fuzz targets: first every saved case, then new inputs for SECONDS each.
+    Fuzz {
+        /// Seconds of new inputs for each target.
+        #[arg(long, default_value_t = 30)]
+        seconds: u64,
+        /// Only this target.
+        #[arg(long)]
+        only: Option<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let root = workspace::root();
+    let outcome = match Arguments::parse().task {
+        Task::Tidy => tidy::run(&root),
+        Task::Deps => deps::run(&root),
+        Task::Sabotage { only } => sabotage::run(&root, only.as_deref()),
+        Task::Fuzz { seconds, only } => fuzz::run(&root, seconds, only.as_deref()),
+    };
+    match outcome {
+        Ok(summary) => {
+            println!("{summary}");
+            ExitCode::SUCCESS
+        }
+        Err(problems) => {
+            for problem in &problems.0 {
+                eprintln!("error: {problem}");
+            }
+            eprintln!("{} problem(s)", problems.0.len());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What a task found wrong, one line each.
+pub struct Problems(Vec<String>);
+
+impl Problems {
+    fn one(text: impl Into<String>) -> Self {
+        Self(vec![text.into()])
+    }
+
+    /// `Ok(summary)` when nothing was found.
+    fn or(list: Vec<String>, summary: impl Into<String>) -> Result<String, Self> {
+        if list.is_empty() { Ok(summary.into()) } else { Err(Self(list)) }
+    }
+}
+
+/// A path shown relative to the workspace.
+fn relative(root: &std::path::Path, path: &std::path::Path) -> String {
+    path.strip_prefix(root).map_or_else(|_| path.display().to_string(), |p: &std::path::Path| p.display().to_string())
+}
+
+/// Where builds that must not disturb the ordinary one go.
+fn side_target(name: &str) -> PathBuf {
+    let base = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from);
+    base.join(name)
+}

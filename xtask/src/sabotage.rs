@@ -1,0 +1,50 @@
+//! Each harness has teeth: with one safety removed, the test that guards it must fail.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::{Problems, side_target};
+
+/// One safety, and the command that must notice its removal.
+struct Sabotage {
+    name: &'static str,
+    command: &'static [&'static str],
+}
+
+/// Every sabotage that the crates know.
+const ALL: &[Sabotage] = &[];
+
+/// Builds each sabotage into a target folder of its own and runs its harness.
+pub fn run(root: &Path, only: Option<&str>) -> Result<String, Problems> {
+    let chosen: Vec<&Sabotage> = ALL.iter().filter(|one| only.is_none_or(|name| name == one.name)).collect();
+    if chosen.is_empty() {
+        let names: Vec<&str> = ALL.iter().map(|one| one.name).collect();
+        return Err(Problems::one(format!("no such sabotage; there are: {}", names.join(", "))));
+    }
+    let mut problems = Vec::new();
+    for one in &chosen {
+        // The build alone must work: a sabotage that does not compile would count as caught.
+        let built = cargo(root, &[one.command, &["--no-run"]].concat(), one.name)?;
+        if !built {
+            problems.push(format!("{}: does not build, so it proves nothing", one.name));
+            continue;
+        }
+        if cargo(root, one.command, one.name)? {
+            problems.push(format!("{}: its harness passed (`cargo {}`), so it guards nothing", one.name, one.command.join(" ")));
+        } else {
+            println!("caught: {}", one.name);
+        }
+    }
+    Problems::or(problems, format!("sabotage: {} of {} caught", chosen.len(), chosen.len()))
+}
+
+fn cargo(root: &Path, arguments: &[&str], name: &str) -> Result<bool, Problems> {
+    let output = Command::new("cargo")
+        .args(arguments)
+        .env("DECKLE_SABOTAGE", name)
+        .env("CARGO_TARGET_DIR", side_target("sabotage"))
+        .current_dir(root)
+        .output()
+        .map_err(|error| Problems::one(format!("cargo: {error}")))?;
+    Ok(output.status.success())
+}
