@@ -1,5 +1,6 @@
 //! Checks, proofs and generated files of the Deckle workspace. `cargo xtask --help` is the manual.
 
+mod bench;
 mod deps;
 mod fuzz;
 mod sabotage;
@@ -25,6 +26,8 @@ enum Task {
     Tidy,
     /// Check dependencies: licences, sources, bans, and dependencies that nothing uses.
     Deps,
+    /// Write docs/benchmarks.md from what criterion measured last.
+    Bench,
     /// Build each sabotage and demand that its harness fails.
     Sabotage {
         /// Only this one.
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Tidy => tidy::run(&root),
         Task::Deps => deps::run(&root),
+        Task::Bench => bench::run(&root),
         Task::Sabotage { only } => sabotage::run(&root, only.as_deref()),
         Task::Fuzz { seconds, only } => fuzz::run(&root, seconds, only.as_deref()),
     };

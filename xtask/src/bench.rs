@@ -1,0 +1,123 @@
+//! Collects what criterion measured into `docs/benchmarks.md`: one table a group, ratios to the group's first row.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::{Problems, workspace};
+
+/// One measured function.
+struct Row {
+    group: String,
+    function: String,
+    input: String,
+    nanoseconds: f64,
+    /// Bytes or elements an iteration, when the bench says so.
+    throughput: Option<(f64, &'static str)>,
+}
+
+/// Writes the report; what stands outside the markers is prose and is kept.
+pub fn run(root: &Path) -> Result<String, Problems> {
+    let base = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from);
+    let mut rows = Vec::new();
+    collect(&base.join("criterion"), &mut rows);
+    if rows.is_empty() {
+        return Err(Problems::one("criterion measured nothing; run `make bench`"));
+    }
+    let page = root.join("docs/benchmarks.md");
+    let old = fs::read_to_string(&page).unwrap_or_default();
+    let (before, after) = match (old.find(BEGIN), old.find(END)) {
+        (Some(begin), Some(end)) if begin < end => (&old[..begin], &old[end + END.len()..]),
+        _ => (INTRODUCTION, "\n"),
+    };
+    let table = tables(&rows);
+    fs::write(&page, format!("{before}{BEGIN}\n{table}{END}{after}"))
+        .map_err(|error| Problems::one(format!("docs/benchmarks.md: {error}")))?;
+    Ok(format!("bench: {} rows in docs/benchmarks.md", rows.len()))
+}
+
+const BEGIN: &str = "<!-- measured: begin -->";
+const END: &str = "<!-- measured: end -->";
+const INTRODUCTION: &str =
+    "# Benchmarks\n\nMeasured side by side in one run by `make bench`. Times depend on the machine; read the ratios.\n\n";
+
+fn collect(folder: &Path, rows: &mut Vec<Row>) {
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(one) = open.pop() {
+        let mut inside: Vec<PathBuf> = fs::read_dir(&one).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        inside.sort();
+        if one.ends_with("new") && one.join("benchmark.json").is_file() {
+            rows.extend(row(&one));
+        }
+        open.extend(inside.into_iter().filter(|path| path.is_dir()));
+    }
+    rows.sort_by(|a, b| (&a.group, &a.input).cmp(&(&b.group, &b.input)).then(a.nanoseconds.total_cmp(&b.nanoseconds)));
+}
+
+fn row(folder: &Path) -> Option<Row> {
+    let read = |name: &str| -> Option<Value> { serde_json::from_slice(&fs::read(folder.join(name)).ok()?).ok() };
+    let (about, estimates) = (read("benchmark.json")?, read("estimates.json")?);
+    let throughput = match &about["throughput"] {
+        Value::Object(map) => map.iter().next().and_then(|(kind, amount)| {
+            let amount = amount.as_f64()?;
+            match kind.as_str() {
+                "Bytes" | "BytesDecimal" => Some((amount, "MB/s")),
+                "Elements" => Some((amount, "/s")),
+                _ => None,
+            }
+        }),
+        _ => None,
+    };
+    Some(Row {
+        group: about["group_id"].as_str()?.to_owned(),
+        function: about["function_id"].as_str().unwrap_or("").to_owned(),
+        input: about["value_str"].as_str().unwrap_or("").to_owned(),
+        nanoseconds: estimates["median"]["point_estimate"].as_f64()?,
+        throughput,
+    })
+}
+
+fn tables(rows: &[Row]) -> String {
+    let mut groups: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    for row in rows {
+        groups.entry(&row.group).or_default().push(row);
+    }
+    let mut out = String::new();
+    for (group, rows) in groups {
+        let _ = writeln!(out, "\n## {group}\n\n| what | input | median | rate | × fastest |\n|---|---|---:|---:|---:|");
+        let mut fastest: BTreeMap<&str, f64> = BTreeMap::new();
+        for row in &rows {
+            let best = fastest.entry(&row.input).or_insert(f64::INFINITY);
+            *best = best.min(row.nanoseconds);
+        }
+        for row in rows {
+            let best = fastest.get(row.input.as_str()).copied().unwrap_or(row.nanoseconds);
+            let rate = row.throughput.map_or_else(String::new, |(amount, unit)| {
+                let per_second = amount / row.nanoseconds * 1e9;
+                if unit == "MB/s" { format!("{:.1} MB/s", per_second / 1e6) } else { format!("{per_second:.0}/s") }
+            });
+            let _ = writeln!(
+                out,
+                "| {} | {} | {} | {} | {:.2} |",
+                row.function,
+                row.input,
+                duration(row.nanoseconds),
+                rate,
+                row.nanoseconds / best
+            );
+        }
+    }
+    out
+}
+
+fn duration(nanoseconds: f64) -> String {
+    match nanoseconds {
+        n if n < 1e3 => format!("{n:.0} ns"),
+        n if n < 1e6 => format!("{:.1} µs", n / 1e3),
+        n if n < 1e9 => format!("{:.2} ms", n / 1e6),
+        n => format!("{:.2} s", n / 1e9),
+    }
+}
