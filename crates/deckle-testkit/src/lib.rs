@@ -1,1 +1,3 @@
 //! Corpora, simulated disk, scripted models, fake peers, for tests only.
+
+pub mod simdisk;
