@@ -1,1 +1,25 @@
 //! Lossless Markdown block trees: spans, ids, block types, front matter, canonical text.
+//!
+//! [`Tree::parse`] reads any UTF-8 text into a tree whose spans tile the source at every level. Nothing here prints a tree back
+//! as Markdown: a change is a [`Splice`] of bytes, made by whoever knows why.
+
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod diag;
+pub mod inline;
+mod inner;
+mod key;
+mod kind;
+pub mod limits;
+mod node;
+mod parse;
+mod splice;
+mod tree;
+
+pub use diag::Diag;
+pub use inline::{Inline, InlineKind, LinkForm, Target};
+pub use key::{DocKey, KeyError, KeyFault};
+pub use kind::{AdmonitionForm, Alignment, Dialect, Directive, Fence, Format, Kind, Opaque, Span};
+pub use limits::{LimitError, ParseError};
+pub use splice::{Splice, apply};
+pub use tree::{Block, BlockIndex, Callout, Tree};
