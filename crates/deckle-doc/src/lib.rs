@@ -8,6 +8,7 @@
 mod diag;
 pub mod inline;
 mod inner;
+pub mod jsonl;
 mod key;
 mod kind;
 pub mod limits;
@@ -15,6 +16,7 @@ mod node;
 mod parse;
 mod splice;
 mod tree;
+mod unicode;
 
 pub use diag::Diag;
 pub use inline::{Inline, InlineKind, LinkForm, Target};
