@@ -1,1 +1,52 @@
 //! Snapshots, branches, op log, block merge, review, sessions.
+//!
+//! The store keeps documents in git's object model inside one SQL database: SQLite in `.deckle/`, or Postgres. A
+//! [`Workspace`] is what a person's programs hold; a [`Branch`] is what an agent's tools hold, and it names no other line
+//! of history than its own.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod block_ids;
+mod branch;
+mod changes;
+mod core;
+mod diag;
+mod document;
+mod error;
+mod folder;
+mod ids;
+mod main_folder;
+pub mod object;
+mod objects;
+mod oplog;
+mod protect;
+mod refs;
+mod snapshot;
+mod sql;
+mod store;
+mod trash;
+mod tree_edit;
+mod workspace;
+
+pub use branch::{Branch, BranchInfo, BranchState};
+pub use changes::{Changes, Commit, Meta};
+pub use document::{NotDocument, OtherFile};
+pub use error::StoreError;
+pub use folder::STORE_FOLDER;
+pub use ids::{Actor, BranchId, CallId, Clock, RunId, SessionId, TeamId, Tenant, Timestamp, TurnId, UserId, WorkspaceId};
+pub use object::ObjectId;
+pub use oplog::{LogFilter, Op, OpKind};
+pub use protect::{Protected, Protection};
+pub use snapshot::{Document, Snapshot};
+pub use store::Store;
+pub use trash::Trashed;
+pub use tree_edit::FileEntry;
+pub use workspace::{InitOptions, Workspace};
+
+/// A place where two sides changed one block in different ways.
+#[derive(Clone, Debug)]
+pub struct Conflict;
+impl std::fmt::Display for Conflict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("conflict")
+    }
+}

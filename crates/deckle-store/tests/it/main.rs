@@ -1,0 +1,7 @@
+//! The store on its real engines: SQLite always, Postgres when `DECKLE_TEST_POSTGRES` names one (`make unit` does).
+#![allow(clippy::unwrap_used)]
+
+mod branches;
+mod folder;
+mod git_ids;
+mod support;
