@@ -7,6 +7,7 @@ use deckle_doc::DocKey;
 use serde_json::Value;
 
 use crate::ids::{Actor, CallId, RunId, Timestamp};
+use crate::lease::Lease;
 use crate::object::ObjectId;
 
 /// The documents that a write changes: the text that each has afterwards, or none for one that is deleted.
@@ -86,12 +87,14 @@ pub struct Meta {
     pub call: Option<CallId>,
     /// What was done, for the log; the store does not read it.
     pub receipt: Value,
+    /// The lease under which it is done: when another process took it over, the write is refused.
+    pub lease: Option<Lease>,
 }
 
 impl Meta {
     /// A write outside any run.
     pub fn new(actor: Actor, intent: &str) -> Self {
-        Self { actor, intent: intent.to_owned(), run: None, call: None, receipt: Value::Null }
+        Self { actor, intent: intent.to_owned(), run: None, call: None, receipt: Value::Null, lease: None }
     }
 
     /// The same, as one call of a run.
@@ -105,6 +108,13 @@ impl Meta {
     #[must_use]
     pub fn run(mut self, run: RunId) -> Self {
         self.run = Some(run);
+        self
+    }
+
+    /// The same, under a lease.
+    #[must_use]
+    pub fn lease(mut self, lease: Lease) -> Self {
+        self.lease = Some(lease);
         self
     }
 

@@ -10,6 +10,7 @@ use crate::changes::{Changes, Commit, Meta};
 use crate::document;
 use crate::error::StoreError;
 use crate::ids::{Actor, BranchId, Clock, Timestamp, WorkspaceId};
+use crate::lease;
 use crate::object::{CommitObject, EntryMode, ObjectId, ObjectKind, RawObject, Signature};
 use crate::objects::{Objects, Packed, Pending};
 use crate::oplog::{self, NewOp, OpKind};
@@ -131,7 +132,6 @@ impl Core {
     /// Checks a write and makes its objects.
     pub(crate) async fn prepare(
         &self,
-        line: &Line,
         base: &Snapshot,
         changes: &Changes,
         meta: &Meta,
@@ -199,6 +199,9 @@ impl Core {
         meta: &Meta,
     ) -> Result<Commit, StoreError> {
         let at = self.now();
+        if let Some(lease) = &meta.lease {
+            lease::check(tx, lease).await?;
+        }
         prepared.packed.write(tx).await?;
         let op = NewOp { kind, branch: line.branch(), meta, before: Some(prepared.before), after: Some(prepared.after) };
         let op = oplog::append(tx, &self.id, at, op).await?;

@@ -119,6 +119,8 @@ fn parts(error: &StoreError) -> (&'static str, Vec<String>, Hints) {
         StoreError::NotADocument { .. } => ("not-a-document", none(), hint("the file is kept as it is; edit it with another tool")),
         StoreError::Corrupt { .. } => ("corrupt", none(), hint("run `deckle fsck` for all findings, and restore the store from a copy")),
         StoreError::Held { .. } => ("held", none(), hint("wait until it is done, attach to it, or cancel it")),
+        StoreError::Busy { .. } => ("branch-busy", none(), hint("attach to the running turn, cancel it, or use another branch")),
+        StoreError::Gap { .. } => ("gap", none(), hint("read the messages again, and append after the last one")),
         StoreError::Fenced { .. } => ("lease-lost", none(), hint("stop: another process continues this work")),
         StoreError::Quota { .. } => ("quota", none(), hint("wait until the quota begins anew, or ask an owner of the team to raise it")),
         StoreError::Rights { .. } => ("rights", none(), hint("ask an owner of the workspace for the right")),

@@ -164,6 +164,26 @@ pub enum StoreError {
         /// What was held.
         name: String,
     },
+    /// A turn runs on the branch.
+    #[error("turn `{turn}` runs on the branch `{branch}`")]
+    Busy {
+        /// The branch.
+        branch: String,
+        /// The turn.
+        turn: String,
+        /// Until when its process holds it; in the past when the process died.
+        until: Timestamp,
+    },
+    /// A message would leave a gap.
+    #[error("the next message of session `{session}` has place {next}, not {asked}")]
+    Gap {
+        /// The session.
+        session: String,
+        /// The next place.
+        next: u64,
+        /// The place that was asked for.
+        asked: u64,
+    },
     /// The quota does not allow it.
     #[error("the quota of {resource} for `{team}` has {left} left, {asked} asked for")]
     Quota {

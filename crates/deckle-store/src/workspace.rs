@@ -148,7 +148,7 @@ impl Workspace {
         if let Some(done) = self.repeated(meta).await? {
             return Ok(done);
         }
-        let prepared = self.core.prepare(&Line::Main, base, changes, meta, &[]).await?;
+        let prepared = self.core.prepare(base, changes, meta, &[]).await?;
         self.publish(prepared, OpKind::Direct, meta, Also::default()).await
     }
 
