@@ -7,6 +7,7 @@
 
 mod diag;
 pub mod inline;
+mod ids;
 mod inner;
 pub mod jsonl;
 mod key;
@@ -19,6 +20,7 @@ mod tree;
 mod unicode;
 
 pub use diag::Diag;
+pub use ids::Ids;
 pub use inline::{Inline, InlineKind, LinkForm, Target};
 pub use key::{DocKey, KeyError, KeyFault};
 pub use kind::{AdmonitionForm, Alignment, Dialect, Directive, Fence, Format, Kind, Opaque, Span};

@@ -33,10 +33,12 @@ pub(crate) async fn load(
             args![workspace.as_str(), line, key.as_str(), blob],
         )
         .await?;
-    row.map(|row| serde_json::from_value(row.json(0)?).map_err(|_| StoreError::Corrupt {
-        what: format!("block ids of `{key}`"),
-        finding: "they are not a list of names".into(),
-    }))
+    row.map(|row| {
+        serde_json::from_value(row.json(0)?).map_err(|_| StoreError::Corrupt {
+            what: format!("block ids of `{key}`"),
+            finding: "they are not a list of names".into(),
+        })
+    })
     .transpose()
 }
 

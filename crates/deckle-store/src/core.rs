@@ -138,7 +138,15 @@ impl Core {
         other_parents: &[ObjectId],
     ) -> Result<Prepared, StoreError> {
         protect::check(self, changes).await?;
-        let mut work = Work { core: self, base, changes, pending: Pending::default(), files: Vec::new(), texts: HashMap::new(), carried: Vec::new() };
+        let mut work = Work {
+            core: self,
+            base,
+            changes,
+            pending: Pending::default(),
+            files: Vec::new(),
+            texts: HashMap::new(),
+            carried: Vec::new(),
+        };
         let mut trashed = Vec::new();
         let mut restored = Vec::new();
         let mut paths: BTreeMap<String, Option<(EntryMode, ObjectId)>> = BTreeMap::new();
@@ -303,7 +311,12 @@ impl Work<'_> {
             return Err(StoreError::Exists { what: "file", name: path });
         }
         let executable = mode == EntryMode::Executable;
-        self.files.push(FileChange { path: path.clone(), before: before.map(|document| document.blob), after: Some(id), executable });
+        self.files.push(FileChange {
+            path: path.clone(),
+            before: before.map(|document| document.blob),
+            after: Some(id),
+            executable,
+        });
         self.texts.insert(id, text.as_bytes().to_vec());
         self.pending.add_on(blob, base_blob);
         Ok(Some((path, mode, id)))
@@ -318,5 +331,6 @@ impl Work<'_> {
 
 /// Parses a document; the only refusals are limits.
 pub(crate) fn parse(key: &DocKey, text: &Arc<str>) -> Result<Tree, StoreError> {
-    Tree::parse(text.clone(), Dialect::Generic).map_err(|error| StoreError::NotADocument { key: key.to_string(), why: error.to_string() })
+    Tree::parse(text.clone(), Dialect::Generic)
+        .map_err(|error| StoreError::NotADocument { key: key.to_string(), why: error.to_string() })
 }

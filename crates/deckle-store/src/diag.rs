@@ -35,39 +35,37 @@ fn parts(error: &StoreError) -> (&'static str, Vec<String>, Hints) {
         }
         StoreError::FolderMissing(_) => ("folder-missing", none(), hint("name a folder that exists with `-C DIR`")),
         StoreError::NotAFolder(_) => ("not-a-folder", none(), hint("name the folder that holds the file with `-C DIR`")),
-        StoreError::NotWritable(_) => (
-            "not-writable",
-            none(),
-            hint("make the folder writable for this user, or work on a copy of it; nothing was written"),
-        ),
+        StoreError::NotWritable(_) => {
+            ("not-writable", none(), hint("make the folder writable for this user, or work on a copy of it; nothing was written"))
+        }
         StoreError::NoMarkdown(_) => (
             "no-markdown",
             none(),
             hint("name a folder with `.md`, `.markdown` or `.mdx` files, or use `init --empty` to begin with none"),
         ),
-        StoreError::Locked => (
-            "locked",
-            none(),
-            hint("wait until the other process is done and run the command again; nothing was written"),
-        ),
+        StoreError::Locked => {
+            ("locked", none(), hint("wait until the other process is done and run the command again; nothing was written"))
+        }
         StoreError::NewerSchema { .. } => {
             ("newer-schema", none(), hint("use the version of `deckle` that wrote it, or a later one; nothing was changed"))
         }
-        StoreError::DiskFull => ("disk-full", none(), hint("free some space and run the command again; what was acknowledged is kept")),
+        StoreError::DiskFull => {
+            ("disk-full", none(), hint("free some space and run the command again; what was acknowledged is kept"))
+        }
         StoreError::Disk { .. } => (
             "disk-failed",
             none(),
             hint("check the disk, then open the store again and run `deckle fsck`; this write was not acknowledged"),
         ),
-        StoreError::ReadOnly => (
-            "read-only",
-            none(),
-            hint("check the disk and its permissions, then start `deckle` again; reading still works"),
-        ),
+        StoreError::ReadOnly => {
+            ("read-only", none(), hint("check the disk and its permissions, then start `deckle` again; reading still works"))
+        }
         StoreError::Unreachable { .. } => (
             "database-unreachable",
             none(),
-            hint("check that the database runs and that its URL is right, then run the command again; a write with the same run and call happens once"),
+            hint(
+                "check that the database runs and that its URL is right, then run the command again; a write with the same run and call happens once",
+            ),
         ),
         StoreError::Sql(_) => ("database", none(), hint("run `deckle fsck`; if it finds nothing, report this message")),
         StoreError::Io { .. } => ("io", none(), hint("check the file and its permissions, then run the command again")),
@@ -116,13 +114,19 @@ fn parts(error: &StoreError) -> (&'static str, Vec<String>, Hints) {
         StoreError::Unsound { findings } => {
             ("unsound", findings.clone(), hint("reject or edit the changes above, then merge again; nothing was written"))
         }
-        StoreError::NotADocument { .. } => ("not-a-document", none(), hint("the file is kept as it is; edit it with another tool")),
-        StoreError::Corrupt { .. } => ("corrupt", none(), hint("run `deckle fsck` for all findings, and restore the store from a copy")),
+        StoreError::NotADocument { .. } => {
+            ("not-a-document", none(), hint("the file is kept as it is; edit it with another tool"))
+        }
+        StoreError::Corrupt { .. } => {
+            ("corrupt", none(), hint("run `deckle fsck` for all findings, and restore the store from a copy"))
+        }
         StoreError::Held { .. } => ("held", none(), hint("wait until it is done, attach to it, or cancel it")),
         StoreError::Busy { .. } => ("branch-busy", none(), hint("attach to the running turn, cancel it, or use another branch")),
         StoreError::Gap { .. } => ("gap", none(), hint("read the messages again, and append after the last one")),
         StoreError::Fenced { .. } => ("lease-lost", none(), hint("stop: another process continues this work")),
-        StoreError::Quota { .. } => ("quota", none(), hint("wait until the quota begins anew, or ask an owner of the team to raise it")),
+        StoreError::Quota { .. } => {
+            ("quota", none(), hint("wait until the quota begins anew, or ask an owner of the team to raise it"))
+        }
         StoreError::Rights { .. } => ("rights", none(), hint("ask an owner of the workspace for the right")),
         StoreError::Git { hint: text, .. } => ("git", none(), hint(text)),
     }

@@ -50,7 +50,11 @@ fn is_branch_name(text: &str) -> bool {
         && text != "main"
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte))
         && text.split('/').all(|part| {
-            !part.is_empty() && !part.starts_with(['.', '-']) && !part.ends_with('.') && !part.ends_with(".lock") && !part.contains("..")
+            !part.is_empty()
+                && !part.starts_with(['.', '-'])
+                && !part.ends_with('.')
+                && !part.ends_with(".lock")
+                && !part.contains("..")
         })
 }
 

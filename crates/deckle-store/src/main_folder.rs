@@ -254,7 +254,12 @@ pub(crate) async fn recover(core: &Core, folder: &Folder) -> Result<(), StoreErr
         };
         let write = FileWrite { path: file.path, before: file.before, after, executable: file.executable };
         let look = folder.clone();
-        if let Err(refusal) = blocking(move || { look.sweep(&write.path); look.write(&write) }).await? {
+        if let Err(refusal) = blocking(move || {
+            look.sweep(&write.path);
+            look.write(&write)
+        })
+        .await?
+        {
             tracing::warn!(?refusal, "a file changed while it was being written and stays as it is");
         }
     }
@@ -266,7 +271,13 @@ pub(crate) async fn recover(core: &Core, folder: &Folder) -> Result<(), StoreErr
 impl Workspace {
     /// Makes a prepared write to main true: in the store, and in the folder when main is one. `also` runs in the same
     /// transaction.
-    pub(crate) async fn publish(&self, prepared: Prepared, kind: OpKind, meta: &Meta, also: Also<'_>) -> Result<Commit, StoreError> {
+    pub(crate) async fn publish(
+        &self,
+        prepared: Prepared,
+        kind: OpKind,
+        meta: &Meta,
+        also: Also<'_>,
+    ) -> Result<Commit, StoreError> {
         let core = self.core();
         let Some(folder) = self.main_folder() else {
             let mut tx = core.scope().begin().await?;
@@ -344,7 +355,8 @@ impl Workspace {
         let op = NewOp { kind: OpKind::Undo, branch: None, meta: &back, before: Some(done.id), after: Some(done.before) };
         oplog::append(&mut tx, &core.id, core.now(), op).await?;
         // The call did not happen, so it may be made again.
-        tx.exec("UPDATE ops SET call = NULL WHERE tenant = $1 AND workspace = $2 AND seq = $3", args![core.id.as_str(), done.op]).await?;
+        tx.exec("UPDATE ops SET call = NULL WHERE tenant = $1 AND workspace = $2 AND seq = $3", args![core.id.as_str(), done.op])
+            .await?;
         if refs::move_to(&mut tx, &core.id, refs::MAIN, done.id, done.before).await?.is_err() {
             return Err(StoreError::Locked);
         }

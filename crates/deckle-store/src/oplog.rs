@@ -135,7 +135,10 @@ pub(crate) struct NewOp<'a> {
 /// are in the order of commits.
 pub(crate) async fn append(tx: &mut Tx, workspace: &WorkspaceId, at: Timestamp, op: NewOp<'_>) -> Result<i64, StoreError> {
     let row = tx
-        .first("UPDATE workspaces SET op_seq = op_seq + 1 WHERE tenant = $1 AND id = $2 RETURNING op_seq", args![workspace.as_str()])
+        .first(
+            "UPDATE workspaces SET op_seq = op_seq + 1 WHERE tenant = $1 AND id = $2 RETURNING op_seq",
+            args![workspace.as_str()],
+        )
         .await?
         .ok_or_else(|| StoreError::not_found("workspace", workspace))?;
     let seq = row.int(0)?;
@@ -198,13 +201,23 @@ pub(crate) async fn list(scope: &Scope, workspace: &WorkspaceId, filter: &LogFil
 }
 
 /// Finds the entry of one call.
-pub(crate) async fn by_call(scope: &Scope, workspace: &WorkspaceId, run: &RunId, call: &CallId) -> Result<Option<Op>, StoreError> {
+pub(crate) async fn by_call(
+    scope: &Scope,
+    workspace: &WorkspaceId,
+    run: &RunId,
+    call: &CallId,
+) -> Result<Option<Op>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM ops WHERE tenant = $1 AND workspace = $2 AND run = $3 AND call = $4");
     scope.first(&sql, args![workspace.as_str(), run.as_str(), call.as_str()]).await?.as_ref().map(Op::read).transpose()
 }
 
 /// The same inside a transaction, where no other writer can come between.
-pub(crate) async fn by_call_in(tx: &mut Tx, workspace: &WorkspaceId, run: &RunId, call: &CallId) -> Result<Option<Op>, StoreError> {
+pub(crate) async fn by_call_in(
+    tx: &mut Tx,
+    workspace: &WorkspaceId,
+    run: &RunId,
+    call: &CallId,
+) -> Result<Option<Op>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM ops WHERE tenant = $1 AND workspace = $2 AND run = $3 AND call = $4");
     tx.first(&sql, args![workspace.as_str(), run.as_str(), call.as_str()]).await?.as_ref().map(Op::read).transpose()
 }

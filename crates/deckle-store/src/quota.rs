@@ -137,7 +137,14 @@ impl Quotas {
     ///
     /// # Errors
     /// When less than that is left; the error says how much and until when.
-    pub async fn reserve(&self, id: &str, team: &TeamId, resource: &str, amount: i64, ttl: Duration) -> Result<Reservation, StoreError> {
+    pub async fn reserve(
+        &self,
+        id: &str,
+        team: &TeamId,
+        resource: &str,
+        amount: i64,
+        ttl: Duration,
+    ) -> Result<Reservation, StoreError> {
         let until = self.clock.now().plus(ttl);
         let mut tx = self.scope.begin().await?;
         self.settle_time(&mut tx, team, resource).await?;
@@ -182,7 +189,10 @@ impl Quotas {
     pub async fn settle(&self, reservation: &Reservation, used: i64) -> Result<(), StoreError> {
         let mut tx = self.scope.begin().await?;
         let row = tx
-            .first("DELETE FROM reservations WHERE tenant = $1 AND id = $2 RETURNING team, resource, amount", args![reservation.id.as_str()])
+            .first(
+                "DELETE FROM reservations WHERE tenant = $1 AND id = $2 RETURNING team, resource, amount",
+                args![reservation.id.as_str()],
+            )
             .await?;
         if let Some(row) = row {
             tx.exec(

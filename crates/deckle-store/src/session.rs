@@ -97,7 +97,13 @@ impl Sessions {
     ///
     /// # Errors
     /// When there is one with this id.
-    pub async fn create(&self, id: &SessionId, person: &UserId, branch: Option<&BranchId>, title: &str) -> Result<Session, StoreError> {
+    pub async fn create(
+        &self,
+        id: &SessionId,
+        person: &UserId,
+        branch: Option<&BranchId>,
+        title: &str,
+    ) -> Result<Session, StoreError> {
         let now = self.core.now();
         let mut tx = self.core.scope().begin().await?;
         let made = tx
@@ -191,7 +197,10 @@ impl Sessions {
         for (at, body) in (first..).zip(bodies) {
             if at < count {
                 let row = tx
-                    .first("SELECT body FROM messages WHERE tenant = $1 AND session = $2 AND place = $3", args![id.as_str(), place(at)])
+                    .first(
+                        "SELECT body FROM messages WHERE tenant = $1 AND session = $2 AND place = $3",
+                        args![id.as_str(), place(at)],
+                    )
                     .await?;
                 if row.map(|row| row.json(0)).transpose()?.as_ref() != Some(body) {
                     return Err(StoreError::Exists { what: "message", name: format!("{id}/{at}") });
@@ -244,7 +253,10 @@ impl Sessions {
         let row = self
             .core
             .scope()
-            .first("SELECT place FROM messages WHERE tenant = $1 AND session = $2 ORDER BY place DESC LIMIT 1", args![id.as_str()])
+            .first(
+                "SELECT place FROM messages WHERE tenant = $1 AND session = $2 ORDER BY place DESC LIMIT 1",
+                args![id.as_str()],
+            )
             .await?;
         next_place(row.as_ref())
     }
@@ -254,10 +266,17 @@ impl Sessions {
     ///
     /// # Errors
     /// When there is no such session, or the lease was lost.
-    pub async fn append_events(&self, id: &SessionId, turn: &TurnId, bodies: &[Value], lease: Option<&Lease>) -> Result<i64, StoreError> {
+    pub async fn append_events(
+        &self,
+        id: &SessionId,
+        turn: &TurnId,
+        bodies: &[Value],
+        lease: Option<&Lease>,
+    ) -> Result<i64, StoreError> {
         let mut tx = self.begin(lease).await?;
         self.touch(&mut tx, id).await?;
-        let row = tx.first("SELECT COALESCE(MAX(seq), 0) FROM events WHERE tenant = $1 AND session = $2", args![id.as_str()]).await?;
+        let row =
+            tx.first("SELECT COALESCE(MAX(seq), 0) FROM events WHERE tenant = $1 AND session = $2", args![id.as_str()]).await?;
         let first = row.map(|row| row.int(0)).transpose()?.unwrap_or_default() + 1;
         for (seq, body) in (first..).zip(bodies) {
             tx.exec(
@@ -349,9 +368,7 @@ async fn count(tx: &mut Tx, id: &SessionId) -> Result<u64, StoreError> {
 
 fn next_place(row: Option<&Row>) -> Result<u64, StoreError> {
     let Some(row) = row else { return Ok(0) };
-    let last: u64 = row
-        .text(0)?
-        .parse()
-        .map_err(|_| StoreError::Corrupt { what: "a message".into(), finding: "it has no place".into() })?;
+    let last: u64 =
+        row.text(0)?.parse().map_err(|_| StoreError::Corrupt { what: "a message".into(), finding: "it has no place".into() })?;
     Ok(last + 1)
 }

@@ -160,8 +160,10 @@ impl Snapshot {
                             what: format!("blob {}", entry.id),
                             finding: format!("the text of `{key}` is not in the store"),
                         })?;
-                        let text = String::from_utf8(object.into_data())
-                            .map_err(|_| StoreError::NotADocument { key: key.to_string(), why: "its bytes are not UTF-8".into() })?;
+                        let text = String::from_utf8(object.into_data()).map_err(|_| StoreError::NotADocument {
+                            key: key.to_string(),
+                            why: "its bytes are not UTF-8".into(),
+                        })?;
                         let text: Arc<str> = text.into();
                         texts.insert(entry.id, text.clone());
                         text

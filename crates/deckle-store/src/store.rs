@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::core::{Core, Line};
 use crate::changes::Meta;
+use crate::core::{Core, Line};
 use crate::error::StoreError;
 use crate::folder::Folder;
 use crate::ids::{Actor, Clock, Tenant, WorkspaceId};

@@ -34,7 +34,8 @@ const COLUMNS: &str = "doc, path, mode, blob, ids, person, agent, at, op";
 fn read(row: &Row) -> Result<Trashed, StoreError> {
     let damaged = |_| StoreError::Corrupt { what: "the trash".into(), finding: "a row cannot be read".into() };
     Ok(Trashed {
-        key: DocKey::parse(row.text(0)?).map_err(|error| StoreError::Corrupt { what: "the trash".into(), finding: error.to_string() })?,
+        key: DocKey::parse(row.text(0)?)
+            .map_err(|error| StoreError::Corrupt { what: "the trash".into(), finding: error.to_string() })?,
         path: row.text(1)?.to_owned(),
         executable: row.text(2)? == "executable",
         blob: row.id(3)?,
@@ -94,7 +95,12 @@ pub(crate) async fn add(
 }
 
 /// Takes restored documents out.
-pub(crate) async fn take(tx: &mut Tx, workspace: &WorkspaceId, line: &Line, restored: &[(DocKey, i64)]) -> Result<(), StoreError> {
+pub(crate) async fn take(
+    tx: &mut Tx,
+    workspace: &WorkspaceId,
+    line: &Line,
+    restored: &[(DocKey, i64)],
+) -> Result<(), StoreError> {
     for (key, op) in restored {
         tx.exec(
             "DELETE FROM trash WHERE tenant = $1 AND workspace = $2 AND branch = $3 AND doc = $4 AND op = $5",

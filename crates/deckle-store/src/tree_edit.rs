@@ -223,8 +223,9 @@ pub(crate) async fn diff_with(
                 }
                 let path = join(&folder, name);
                 let sub = |entry: Option<&TreeEntry>| entry.filter(|entry| entry.mode == EntryMode::Folder).map(|entry| entry.id);
-                let file =
-                    |entry: Option<&TreeEntry>| entry.filter(|entry| entry.mode != EntryMode::Folder).map(|entry| (entry.mode, entry.id));
+                let file = |entry: Option<&TreeEntry>| {
+                    entry.filter(|entry| entry.mode != EntryMode::Folder).map(|entry| (entry.mode, entry.id))
+                };
                 if sub(old).is_some() || sub(new).is_some() {
                     next.push((path.clone(), sub(old), sub(new)));
                 }

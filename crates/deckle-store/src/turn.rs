@@ -125,7 +125,9 @@ impl Sessions {
             }
             Err(error) => return Err(error),
         };
-        let sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE t.tenant = $1 AND s.workspace = $2 AND t.branch = $3 AND t.state = 'running'");
+        let sql = format!(
+            "SELECT {COLUMNS} FROM {TABLES} WHERE t.tenant = $1 AND s.workspace = $2 AND t.branch = $3 AND t.state = 'running'"
+        );
         if let Some(row) = tx.first(&sql, args![self.core.id.as_str(), turn.branch.as_str()]).await? {
             // Its process died. It must be taken over and ended, or its branch would have two stories.
             let turn = Turn::read(&row)?;
@@ -160,14 +162,24 @@ impl Sessions {
     async fn busy(&self, branch: &BranchId, until: Timestamp) -> Result<StoreError, StoreError> {
         let running = self.running_turns().await?;
         let turn = running.into_iter().find(|turn| turn.branch == *branch);
-        Ok(StoreError::Busy { branch: branch.to_string(), turn: turn.map_or_else(String::new, |turn| turn.id.to_string()), until })
+        Ok(StoreError::Busy {
+            branch: branch.to_string(),
+            turn: turn.map_or_else(String::new, |turn| turn.id.to_string()),
+            until,
+        })
     }
 
     /// Takes a running turn over from a process that died.
     ///
     /// # Errors
     /// When its process still holds it, or it does not run.
-    pub async fn take_over(&self, id: &TurnId, holder: &str, ttl: Duration, over: TakeOver<'_>) -> Result<(Turn, Lease), StoreError> {
+    pub async fn take_over(
+        &self,
+        id: &TurnId,
+        holder: &str,
+        ttl: Duration,
+        over: TakeOver<'_>,
+    ) -> Result<(Turn, Lease), StoreError> {
         let now = self.core.now();
         let turn = self.turn(id).await?;
         let mut tx = self.begin(None).await?;
@@ -224,8 +236,9 @@ impl Sessions {
     pub async fn cancel_turn(&self, id: &TurnId) -> Result<bool, StoreError> {
         self.turn(id).await?;
         let mut tx = self.begin(None).await?;
-        let done =
-            tx.exec("UPDATE turns SET cancel = 1 WHERE tenant = $1 AND id = $2 AND state = 'running'", args![id.as_str()]).await?;
+        let done = tx
+            .exec("UPDATE turns SET cancel = 1 WHERE tenant = $1 AND id = $2 AND state = 'running'", args![id.as_str()])
+            .await?;
         tx.commit().await?;
         Ok(done == 1)
     }
@@ -271,7 +284,10 @@ impl Sessions {
         let row = self
             .core
             .scope()
-            .first("SELECT holder, fence, until FROM leases WHERE tenant = $1 AND name = $2 AND holder <> ''", args![name.as_str()])
+            .first(
+                "SELECT holder, fence, until FROM leases WHERE tenant = $1 AND name = $2 AND holder <> ''",
+                args![name.as_str()],
+            )
             .await?;
         row.map(|row| Ok(Lease { name, holder: row.text(0)?.to_owned(), fence: row.int(1)?, until: row.time(2)? })).transpose()
     }

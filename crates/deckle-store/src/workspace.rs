@@ -170,7 +170,13 @@ impl Workspace {
     ///
     /// # Errors
     /// When there is a branch with this name.
-    pub async fn create_branch_at(&self, id: &BranchId, base: &Snapshot, actor: &Actor, intent: &str) -> Result<Branch, StoreError> {
+    pub async fn create_branch_at(
+        &self,
+        id: &BranchId,
+        base: &Snapshot,
+        actor: &Actor,
+        intent: &str,
+    ) -> Result<Branch, StoreError> {
         let (core, at, base) = (&self.core, self.core.now(), base.commit());
         let meta = Meta::new(actor.clone(), intent);
         let mut tx = core.scope().begin().await?;
@@ -249,7 +255,8 @@ impl Workspace {
         DocKey::parse(name).map_err(|_| StoreError::Name { what: "key or folder", name: path.into(), rule: "`a/b` or `a/`" })?;
         let core = &self.core;
         let mut tx = core.scope().begin().await?;
-        tx.exec("DELETE FROM protections WHERE tenant = $1 AND workspace = $2 AND path = $3", args![core.id.as_str(), path]).await?;
+        tx.exec("DELETE FROM protections WHERE tenant = $1 AND workspace = $2 AND path = $3", args![core.id.as_str(), path])
+            .await?;
         if let Some(level) = level {
             tx.exec(
                 "INSERT INTO protections (tenant, workspace, path, level, person, at) VALUES ($1, $2, $3, $4, $5, $6)",

@@ -8,8 +8,7 @@ mod write;
 use std::fs::{self, File};
 use std::path::{Component, Path, PathBuf};
 
-pub(crate) use scan::{Scan, Unread};
-pub(crate) use write::{FileWrite, Refusal};
+pub(crate) use write::FileWrite;
 
 use crate::error::StoreError;
 use crate::object::{Hasher, ObjectId, ObjectKind};
@@ -96,7 +95,8 @@ impl Folder {
 
     /// Returns the absolute path of a file inside, refusing one that would leave through a link or a `..`.
     pub(crate) fn inside(&self, path: &str) -> Result<PathBuf, StoreError> {
-        let outside = || StoreError::Name { what: "path", name: path.into(), rule: "a path inside the folder, not through a link" };
+        let outside =
+            || StoreError::Name { what: "path", name: path.into(), rule: "a path inside the folder, not through a link" };
         let mut at = self.root.clone();
         let mut parts = Path::new(path).components().peekable();
         while let Some(part) = parts.next() {

@@ -86,7 +86,13 @@ impl Folder {
 }
 
 impl Scan {
-    fn walk(&mut self, folder: &Path, prefix: &str, depth: usize, cached: &mut HashMap<Box<str>, Known>) -> Result<(), StoreError> {
+    fn walk(
+        &mut self,
+        folder: &Path,
+        prefix: &str,
+        depth: usize,
+        cached: &mut HashMap<Box<str>, Known>,
+    ) -> Result<(), StoreError> {
         if depth > MAX_DEPTH {
             return Ok(());
         }

@@ -64,7 +64,9 @@ impl Folder {
         for (done, write) in writes.iter().enumerate() {
             match self.write(write) {
                 Ok(Ok(())) => {}
-                Ok(Err(Refusal::Changed)) => return Err((done, StoreError::ChangedUnderneath { files: vec![write.path.clone()] })),
+                Ok(Err(Refusal::Changed)) => {
+                    return Err((done, StoreError::ChangedUnderneath { files: vec![write.path.clone()] }));
+                }
                 Err(error) => return Err((done, error)),
             }
         }

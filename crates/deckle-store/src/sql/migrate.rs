@@ -42,12 +42,10 @@ pub(super) async fn run(pools: &Pools) -> Result<(), StoreError> {
             sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(MIGRATION_LOCK).execute(&mut *tx).await?;
             // The connection dropped to the application's role; the schema belongs to whoever connected.
             sqlx::raw_sql("SET LOCAL ROLE NONE").execute(&mut *tx).await?;
-            let known: bool = sqlx::query("SELECT to_regclass('deckle_schema') IS NOT NULL").fetch_one(&mut *tx).await?.try_get(0)?;
-            let found: i64 = if known {
-                sqlx::query("SELECT version FROM deckle_schema").fetch_one(&mut *tx).await?.try_get(0)?
-            } else {
-                0
-            };
+            let known: bool =
+                sqlx::query("SELECT to_regclass('deckle_schema') IS NOT NULL").fetch_one(&mut *tx).await?.try_get(0)?;
+            let found: i64 =
+                if known { sqlx::query("SELECT version FROM deckle_schema").fetch_one(&mut *tx).await?.try_get(0)? } else { 0 };
             check(found)?;
             if found < VERSION {
                 if !known {

@@ -140,7 +140,11 @@ impl Scope {
 }
 
 /// Tells Postgres whose rows this connection may see: row-level security is the second lock behind `$1`.
-async fn name_tenant(connection: &mut sqlx::PgConnection, tenant: &Tenant, only_this_transaction: bool) -> Result<(), StoreError> {
+async fn name_tenant(
+    connection: &mut sqlx::PgConnection,
+    tenant: &Tenant,
+    only_this_transaction: bool,
+) -> Result<(), StoreError> {
     sqlx::query("SELECT set_config('deckle.tenant', $1, $2)")
         .bind(tenant.as_str())
         .bind(only_this_transaction)

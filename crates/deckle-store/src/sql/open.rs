@@ -78,7 +78,12 @@ async fn sqlite(options: SqliteConnectOptions) -> Result<sqlx::SqlitePool, Store
         .busy_timeout(BUSY)
         .statement_cache_capacity(200)
         .disable_statement_logging();
-    Ok(SqlitePoolOptions::new().max_connections(SQLITE_CONNECTIONS).min_connections(0).acquire_timeout(BUSY).connect_with(options).await?)
+    Ok(SqlitePoolOptions::new()
+        .max_connections(SQLITE_CONNECTIONS)
+        .min_connections(0)
+        .acquire_timeout(BUSY)
+        .connect_with(options)
+        .await?)
 }
 
 async fn postgres(url: &str) -> Result<sqlx::PgPool, StoreError> {

@@ -193,7 +193,12 @@ async fn the_log_tells_who_and_why() {
             log.iter().map(|op| format!("{} {} {} {}", op.seq, op.kind.as_str(), op.actor, op.intent)).collect();
         assert_eq!(
             lines,
-            ["4 commit Agent for ana say it better", "3 create Agent for ana fix", "2 direct owner seed", "1 init owner create the workspace"]
+            [
+                "4 commit Agent for ana say it better",
+                "3 create Agent for ana fix",
+                "2 direct owner seed",
+                "1 init owner create the workspace"
+            ]
         );
         let of_run = workspace.log(&LogFilter { run: Some(run("r")), ..LogFilter::default() }).await.unwrap();
         assert_eq!(of_run.len(), 1);

@@ -36,7 +36,8 @@ fn blobs_have_gits_ids() {
 #[tokio::test]
 async fn a_snapshot_is_the_tree_that_git_writes() {
     use std::os::unix::fs::PermissionsExt;
-    let dir = folder("//- a.md\nA\n//- a-b.md\nAB\n//- a/x.md\nX\n//- a/y/z.md\nZ\n//- a0.md\n0\n//- ünï.md\nü\n//- p.png\npng\n");
+    let dir =
+        folder("//- a.md\nA\n//- a-b.md\nAB\n//- a/x.md\nX\n//- a/y/z.md\nZ\n//- a0.md\n0\n//- ünï.md\nü\n//- p.png\npng\n");
     std::fs::set_permissions(dir.path().join("a0.md"), std::fs::Permissions::from_mode(0o755)).unwrap();
     std::os::unix::fs::symlink("a.md", dir.path().join("link.md")).unwrap();
     let workspace = init(dir.path()).await;

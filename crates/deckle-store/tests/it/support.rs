@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use deckle_doc::DocKey;
-use deckle_store::{Actor, BranchId, CallId, Clock, InitOptions, Meta, RunId, Store, Tenant, Timestamp, UserId, Workspace, WorkspaceId};
+use deckle_store::{
+    Actor, BranchId, CallId, Clock, InitOptions, Meta, RunId, Store, Tenant, Timestamp, UserId, Workspace, WorkspaceId,
+};
 use tempfile::TempDir;
 
 /// An engine under test, with a tenant that nobody else uses.
@@ -47,8 +49,9 @@ impl Engine {
         let workspace =
             self.store.create_workspace(&self.tenant, &WorkspaceId::parse("docs").unwrap(), &Actor::local()).await.unwrap();
         let base = workspace.snapshot().await.unwrap();
-        let changes =
-            documents(fixture).into_iter().fold(deckle_store::Changes::new(), |changes, (name, text)| changes.write(key(&name), text));
+        let changes = documents(fixture)
+            .into_iter()
+            .fold(deckle_store::Changes::new(), |changes, (name, text)| changes.write(key(&name), text));
         workspace.write(&base, &changes, &Meta::new(Actor::local(), "seed")).await.unwrap();
         workspace
     }
