@@ -1,9 +1,18 @@
 //! Inline nodes: what stands inside a paragraph, a heading or a cell.
 
+mod delimiters;
+mod links;
+mod literal;
+mod plain;
+mod scan;
+mod view;
+
 use std::ops::Range;
 
 use crate::kind::Span;
 use crate::tree::Block;
+use scan::{Found, Scanner};
+use view::View;
 
 /// One inline node. The list is in preorder; `descendants` of the entries that follow are inside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,11 +128,97 @@ pub fn normalized_label(label: &str) -> String {
     out
 }
 
+pub(crate) use plain::plain_text;
+
+/// Returns the inline nodes of a leaf, in preorder.
 pub(crate) fn parse(block: &Block<'_>) -> Vec<Inline> {
-    let inner = block.inner();
-    vec![Inline { kind: InlineKind::Text, span: inner.clone(), content: inner, descendants: 0 }]
+    let view = View::of(block);
+    let mut found = Scanner::new(block.tree(), &view).run();
+    found.sort_by(|a, b| a.span.start.cmp(&b.span.start).then(b.span.end.cmp(&a.span.end)));
+    let mut builder = Builder { view: &view, out: Vec::with_capacity(found.len() * 2 + 1), open: Vec::new(), done: 0 };
+    for one in found {
+        builder.place(one);
+    }
+    builder.finish()
 }
 
-pub(crate) fn plain_text(block: &Block<'_>) -> String {
-    block.tree().source()[block.inner()].to_owned()
+/// Puts found nodes into preorder, with text in the gaps.
+struct Builder<'v, 't> {
+    view: &'v View<'t>,
+    out: Vec<Inline>,
+    /// The nodes that are open: their place in `out`, where their content and they end, and whether they are a link.
+    open: Vec<(usize, usize, usize, bool)>,
+    /// What is placed up to here.
+    done: usize,
+}
+
+impl Builder<'_, '_> {
+    fn place(&mut self, found: Found) {
+        // What stands inside code, HTML and the like is no node.
+        if found.span.start < self.done {
+            return;
+        }
+        self.close_to(found.span.start);
+        self.text(found.span.start);
+        let holds_nodes = matches!(
+            found.kind,
+            InlineKind::Emphasis | InlineKind::Strong | InlineKind::Strikethrough | InlineKind::Link(_) | InlineKind::Image(_)
+        );
+        let is_link = matches!(found.kind, InlineKind::Link(_) | InlineKind::Image(_));
+        self.out.push(Inline {
+            kind: found.kind,
+            span: self.view.range(found.span.clone()),
+            content: self.view.range(found.content.clone()),
+            descendants: 0,
+        });
+        if holds_nodes {
+            self.open.push((self.out.len() - 1, found.content.end, found.span.end, is_link));
+            self.done = found.content.start;
+        } else {
+            self.done = found.span.end;
+        }
+    }
+
+    /// Closes the nodes whose content ends at or before `at`.
+    fn close_to(&mut self, at: usize) {
+        while let Some(&(node, content_end, end, _)) = self.open.last() {
+            if content_end > at {
+                break;
+            }
+            self.text(content_end);
+            self.open.pop();
+            self.out[node].descendants = (self.out.len() - node - 1) as u32;
+            self.done = end;
+        }
+    }
+
+    /// Adds the text up to `end`, bare addresses in it as links.
+    fn text(&mut self, end: usize) {
+        let in_link = self.open.iter().any(|(_, _, _, is_link)| *is_link);
+        while self.done < end {
+            let address = if in_link { None } else { literal::bare(&self.view.bytes, self.done..end) };
+            let stop = address.as_ref().map_or(end, |address| address.start);
+            if stop > self.done {
+                self.leaf(InlineKind::Text, self.done..stop);
+            }
+            if let Some(address) = address {
+                self.done = address.end;
+                self.leaf(InlineKind::Autolink { bare: true }, address);
+            } else {
+                self.done = end;
+            }
+        }
+    }
+
+    fn leaf(&mut self, kind: InlineKind, range: Range<usize>) {
+        let span = self.view.range(range);
+        self.out.push(Inline { kind, span: span.clone(), content: span, descendants: 0 });
+    }
+
+    fn finish(mut self) -> Vec<Inline> {
+        let end = self.view.bytes.len();
+        self.close_to(end);
+        self.text(end);
+        self.out
+    }
 }

@@ -23,6 +23,9 @@ use crate::node::Arena;
 use cursor::Cursor;
 use raw::{FrontFormat, Kind, Node};
 
+pub(crate) use directives::{attributes as directive_attributes, bracketed as directive_label, name as directive_name};
+pub(crate) use html::whole_tag as html_tag;
+
 /// The byte order mark, which is no part of the text.
 const BOM: &str = "\u{feff}";
 
