@@ -14,6 +14,48 @@ use crate::sql::{Row, Tx, args};
 use crate::trash::{self, Trashed};
 
 /// A branch. Cheap to clone; two clones see the same branch.
+///
+/// It is the only handle that an agent's tools get. This is all they can do with it:
+///
+/// ```
+/// # use deckle_store::{Branch, Changes, Meta, StoreError};
+/// async fn tool(branch: &Branch, changes: &Changes, meta: &Meta) -> Result<(), StoreError> {
+///     let head = branch.head().await?;
+///     branch.commit(&head, changes, meta).await?;
+///     Ok(())
+/// }
+/// ```
+///
+/// And this does not compile, because there is no way from a branch to main, to the workspace, or to another branch:
+///
+/// ```compile_fail,E0599
+/// # use deckle_store::{Branch, Changes, Meta, StoreError};
+/// async fn tool(branch: &Branch, changes: &Changes, meta: &Meta) -> Result<(), StoreError> {
+///     let head = branch.head().await?;
+///     branch.write(&head, changes, meta).await?;
+///     Ok(())
+/// }
+/// ```
+/// ```compile_fail,E0599
+/// # use deckle_store::Branch;
+/// fn tool(branch: &Branch) { let _ = branch.workspace(); }
+/// ```
+/// ```compile_fail,E0599
+/// # use deckle_store::Branch;
+/// fn tool(branch: &Branch) { let _ = branch.merge(); }
+/// ```
+/// ```compile_fail,E0616
+/// # use deckle_store::Branch;
+/// fn tool(branch: Branch) { let _ = branch.core; }
+/// ```
+/// ```compile_fail,E0616
+/// # use deckle_store::Branch;
+/// fn tool(mut branch: Branch, other: deckle_store::BranchId) { branch.id = other; }
+/// ```
+/// ```compile_fail,E0624
+/// # use deckle_store::Snapshot;
+/// fn tool(snapshot: Snapshot) { let _ = snapshot.objects(); }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Branch {
     core: Core,

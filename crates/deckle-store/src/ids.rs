@@ -59,7 +59,19 @@ fn is_branch_name(text: &str) -> bool {
 }
 
 name_type! {
-    /// The owner of everything below it. No query can be built without one.
+    /// The owner of everything below it. No query can be built without one, and no text is one:
+    ///
+    /// ```
+    /// let theirs = deckle_store::Tenant::parse("acme")?;
+    /// # Ok::<(), deckle_store::StoreError>(())
+    /// ```
+    /// ```compile_fail,E0423
+    /// let theirs = deckle_store::Tenant("acme".into());
+    /// ```
+    /// ```compile_fail,E0308
+    /// # use deckle_store::{Store, WorkspaceId};
+    /// async fn read(store: Store, id: WorkspaceId) { let _ = store.workspace("acme", &id).await; }
+    /// ```
     Tenant, "tenant", "1 to 128 letters, digits or `-_.:@`", is_token
 }
 name_type! {

@@ -4,4 +4,6 @@
 mod branches;
 mod folder;
 mod git_ids;
+mod sessions;
 mod support;
+mod tenants;
