@@ -229,6 +229,7 @@ impl Branch {
         if let Some(done) = self.repeated(meta).await? {
             return Ok(done);
         }
+        protect::check(&self.core, changes).await?;
         let prepared = self.core.prepare(base, changes, meta, &[]).await?;
         let mut tx = self.core.scope().begin().await?;
         if !touch(&mut tx, &self.core, &self.id).await? {

@@ -16,6 +16,8 @@ pub struct Changes {
     texts: BTreeMap<DocKey, Option<Arc<str>>>,
     renames: Vec<(DocKey, DocKey)>,
     restores: BTreeMap<DocKey, i64>,
+    /// Ids that a merge worked out, in place of carrying them from the version before.
+    ids: BTreeMap<DocKey, Vec<String>>,
 }
 
 impl Changes {
@@ -52,6 +54,16 @@ impl Changes {
         self.restores.insert(key.clone(), op);
         self.texts.insert(key, Some(text));
         self
+    }
+
+    /// Gives a written document these block ids.
+    pub(crate) fn with_ids(mut self, key: DocKey, names: Vec<String>) -> Self {
+        self.ids.insert(key, names);
+        self
+    }
+
+    pub(crate) fn ids(&self, key: &DocKey) -> Option<&[String]> {
+        self.ids.get(key).map(Vec::as_slice)
     }
 
     /// Returns the documents and their texts.

@@ -13,8 +13,7 @@ use crate::ids::{Actor, BranchId, Clock, Timestamp, WorkspaceId};
 use crate::lease;
 use crate::object::{CommitObject, EntryMode, ObjectId, ObjectKind, RawObject, Signature};
 use crate::objects::{Objects, Packed, Pending};
-use crate::oplog::{self, NewOp, OpKind};
-use crate::protect;
+use crate::oplog::{self, Detail, NewOp, OpKind};
 use crate::refs;
 use crate::snapshot::Snapshot;
 use crate::sql::{Scope, Tx, args};
@@ -90,6 +89,7 @@ pub(crate) struct Prepared {
     carried: Vec<Carried>,
     trashed: Vec<Trashed>,
     restored: Vec<(DocKey, i64)>,
+    pub(crate) detail: Detail,
 }
 
 impl Core {
@@ -137,7 +137,6 @@ impl Core {
         meta: &Meta,
         other_parents: &[ObjectId],
     ) -> Result<Prepared, StoreError> {
-        protect::check(self, changes).await?;
         let mut work = Work {
             core: self,
             base,
@@ -176,7 +175,9 @@ impl Core {
             pending.add(self.commit_object(tree, parents, meta).to_raw())
         };
         let packed = pending.pack(&self.objects).await?;
-        Ok(Prepared { before: base.commit(), after, files, texts, packed, carried, trashed, restored })
+        let renames = changes.renames().iter().map(|(from, to)| (from.to_string(), to.to_string())).collect();
+        let detail = Detail { renames, ..Detail::default() };
+        Ok(Prepared { before: base.commit(), after, files, texts, packed, carried, trashed, restored, detail })
     }
 
     /// Makes a commit.
@@ -211,7 +212,14 @@ impl Core {
             lease::check(tx, lease).await?;
         }
         prepared.packed.write(tx).await?;
-        let op = NewOp { kind, branch: line.branch(), meta, before: Some(prepared.before), after: Some(prepared.after) };
+        let op = NewOp {
+            kind,
+            branch: line.branch(),
+            meta,
+            before: Some(prepared.before),
+            after: Some(prepared.after),
+            detail: prepared.detail,
+        };
         let op = oplog::append(tx, &self.id, at, op).await?;
         block_ids::save(tx, &self.id, line.column(), &prepared.carried).await?;
         trash::add(tx, &self.id, line, op, at, &meta.actor, &prepared.trashed).await?;
@@ -270,6 +278,9 @@ impl Work<'_> {
         let blob = RawObject::new(ObjectKind::Blob, text.as_bytes().to_vec());
         let id = blob.id();
         let before = self.base.document(key).await?;
+        if before.is_some() && self.changes.restored(key).is_some() {
+            return Err(StoreError::Exists { what: "document", name: key.to_string() });
+        }
         if before.as_ref().is_some_and(|document| document.blob == id) {
             return Ok(None);
         }
@@ -287,6 +298,8 @@ impl Work<'_> {
             if let Some(names) = trashed.names.as_ref().filter(|_| trashed.blob == id) {
                 self.carried.push(Carried { key: key.clone(), blob: id, names: names.clone() });
             }
+        } else if let Some(ids) = self.changes.ids(key).and_then(|names| block_ids::restore(&tree, names)) {
+            self.carried.extend(block_ids::worth_storing(key, id, &tree, &ids));
         } else if let Some((from, Some(old))) = &source {
             let old_tree = parse(from, &old.text)?;
             let old_ids = self.base.ids(from, &old_tree).await?;

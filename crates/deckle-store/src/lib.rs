@@ -8,6 +8,8 @@
 mod block_ids;
 mod branch;
 mod changes;
+mod combine;
+mod conflict;
 mod core;
 mod diag;
 mod document;
@@ -21,6 +23,7 @@ mod objects;
 mod oplog;
 mod protect;
 mod quota;
+mod reconcile;
 mod refs;
 mod session;
 mod snapshot;
@@ -33,6 +36,7 @@ mod workspace;
 
 pub use branch::{Branch, BranchInfo, BranchState};
 pub use changes::{Changes, Commit, Meta};
+pub use conflict::{Conflict, ConflictKind, Resolution};
 pub use document::{NotDocument, OtherFile};
 pub use error::StoreError;
 pub use folder::STORE_FOLDER;
@@ -42,6 +46,7 @@ pub use object::ObjectId;
 pub use oplog::{LogFilter, Op, OpKind};
 pub use protect::{Protected, Protection};
 pub use quota::{Quota, Quotas, Reservation, Usage, UsageTotal};
+pub use reconcile::{Gate, UndoReport};
 pub use session::{Event, Message, Session, Sessions};
 pub use snapshot::{Document, Snapshot};
 pub use store::Store;
@@ -49,12 +54,3 @@ pub use trash::Trashed;
 pub use tree_edit::FileEntry;
 pub use turn::{NewTurn, Turn, TurnState};
 pub use workspace::{InitOptions, Workspace};
-
-/// A place where two sides changed one block in different ways.
-#[derive(Clone, Debug)]
-pub struct Conflict;
-impl std::fmt::Display for Conflict {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("conflict")
-    }
-}

@@ -18,7 +18,7 @@ use crate::folder::{FileWrite, Folder};
 use crate::ids::Actor;
 use crate::object::{EntryMode, ObjectId, ObjectKind, RawObject};
 use crate::objects::Pending;
-use crate::oplog::{self, NewOp, OpKind};
+use crate::oplog::{self, Detail, NewOp, OpKind};
 use crate::refs;
 use crate::sql::{Tx, args};
 use crate::tree_edit;
@@ -176,7 +176,14 @@ async fn commit_outside(
     let packed = pending.pack(&core.objects).await?;
     let mut tx = core.scope().begin().await?;
     packed.write(&mut tx).await?;
-    let op = NewOp { kind: OpKind::Outside, branch: None, meta: &meta, before: Some(head), after: Some(commit) };
+    let op = NewOp {
+        kind: OpKind::Outside,
+        branch: None,
+        meta: &meta,
+        before: Some(head),
+        after: Some(commit),
+        detail: Detail::default(),
+    };
     oplog::append(&mut tx, &core.id, core.now(), op).await?;
     if refs::move_to(&mut tx, &core.id, refs::MAIN, head, commit).await?.is_err() {
         return Ok(None);
@@ -352,7 +359,14 @@ impl Workspace {
         let mut back = Meta::new(meta.actor.clone(), &format!("not written, a file was in the way: {}", meta.intent));
         back.receipt = json!({ "undoes": done.op });
         let mut tx = core.scope().begin().await?;
-        let op = NewOp { kind: OpKind::Undo, branch: None, meta: &back, before: Some(done.id), after: Some(done.before) };
+        let op = NewOp {
+            kind: OpKind::Undo,
+            branch: None,
+            meta: &back,
+            before: Some(done.id),
+            after: Some(done.before),
+            detail: Detail::default(),
+        };
         oplog::append(&mut tx, &core.id, core.now(), op).await?;
         // The call did not happen, so it may be made again.
         tx.exec("UPDATE ops SET call = NULL WHERE tenant = $1 AND workspace = $2 AND seq = $3", args![core.id.as_str(), done.op])

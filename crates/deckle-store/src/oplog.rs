@@ -1,5 +1,7 @@
 //! The op log: every write, with who, for whom, why, and what came of it.
 
+use deckle_doc::DocKey;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::changes::{Commit, Meta};
@@ -89,9 +91,28 @@ pub struct Op {
     pub after: Option<ObjectId>,
     /// What was done.
     pub receipt: Value,
+    /// What the store needs to take it back.
+    pub(crate) detail: Detail,
 }
 
-const COLUMNS: &str = "seq, at, branch, kind, person, agent, run, call, intent, before_commit, after_commit, receipt";
+/// What the store notes about an entry for itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Detail {
+    /// Documents that moved, old key first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) renames: Vec<(String, String)>,
+    /// The runs whose changes a merge carried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) runs: Vec<String>,
+    /// The branch that a merge carried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) merged: Option<String>,
+    /// The run that an undo took back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) undoes: Option<String>,
+}
+
+const COLUMNS: &str = "seq, at, branch, kind, person, agent, run, call, intent, before_commit, after_commit, receipt, detail";
 
 impl Op {
     fn read(row: &Row) -> Result<Self, StoreError> {
@@ -112,6 +133,10 @@ impl Op {
             before: row.text_or_none(9)?.map(str::parse).transpose()?,
             after: row.text_or_none(10)?.map(str::parse).transpose()?,
             receipt: row.json(11)?,
+            detail: serde_json::from_value(row.json(12)?).map_err(|_| StoreError::Corrupt {
+                what: format!("op log entry {}", row.int(0).unwrap_or_default()),
+                finding: "its detail cannot be read".into(),
+            })?,
         })
     }
 
@@ -129,6 +154,7 @@ pub(crate) struct NewOp<'a> {
     pub(crate) meta: &'a Meta,
     pub(crate) before: Option<ObjectId>,
     pub(crate) after: Option<ObjectId>,
+    pub(crate) detail: Detail,
 }
 
 /// Adds an entry; returns its number. The counter's row is locked until the transaction ends, so numbers have no gaps and
@@ -146,8 +172,8 @@ pub(crate) async fn append(tx: &mut Tx, workspace: &WorkspaceId, at: Timestamp, 
     // Sabotage: forget which call this was, so a repeated one writes again.
     let call = meta.call.as_ref().filter(|_| !cfg!(sabotage = "reuse_call_id"));
     tx.exec(
-        "INSERT INTO ops (tenant, workspace, seq, at, branch, kind, person, agent, run, call, intent, before_commit, after_commit, receipt) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+        "INSERT INTO ops (tenant, workspace, seq, at, branch, kind, person, agent, run, call, intent, before_commit, after_commit, receipt, detail) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
         args![
             workspace.as_str(),
             seq,
@@ -162,6 +188,7 @@ pub(crate) async fn append(tx: &mut Tx, workspace: &WorkspaceId, at: Timestamp, 
             op.before,
             op.after,
             &meta.receipt,
+            serde_json::to_string(&op.detail).unwrap_or_default(),
         ],
     )
     .await?;
@@ -220,4 +247,49 @@ pub(crate) async fn by_call_in(
 ) -> Result<Option<Op>, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM ops WHERE tenant = $1 AND workspace = $2 AND run = $3 AND call = $4");
     tx.first(&sql, args![workspace.as_str(), run.as_str(), call.as_str()]).await?.as_ref().map(Op::read).transpose()
+}
+
+/// Returns the documents that a line moved after an entry, chained, old key first.
+pub(crate) async fn renames(
+    scope: &Scope,
+    workspace: &WorkspaceId,
+    branch: Option<&BranchId>,
+    after: i64,
+) -> Result<Vec<(DocKey, DocKey)>, StoreError> {
+    let sql = "SELECT detail FROM ops WHERE tenant = $1 AND workspace = $2 AND COALESCE(branch, '') = $3 AND seq > $4 AND detail <> '{}' ORDER BY seq";
+    let rows = scope.fetch(sql, args![workspace.as_str(), branch.map_or("", BranchId::as_str), after]).await?;
+    let mut all = Vec::new();
+    for row in &rows {
+        let detail: Detail = serde_json::from_value(row.json(0)?)
+            .map_err(|_| StoreError::Corrupt { what: "the op log".into(), finding: "a detail cannot be read".into() })?;
+        for (from, to) in detail.renames {
+            // What was a key when it was written still is one.
+            if let (Ok(from), Ok(to)) = (DocKey::parse(&from), DocKey::parse(&to)) {
+                all.push((from, to));
+            }
+        }
+    }
+    Ok(crate::combine::chain(all))
+}
+
+/// Returns the number of the last entry of a line that led to a commit.
+pub(crate) async fn seq_of(scope: &Scope, workspace: &WorkspaceId, commit: ObjectId) -> Result<i64, StoreError> {
+    let sql =
+        "SELECT COALESCE(MAX(seq), 0) FROM ops WHERE tenant = $1 AND workspace = $2 AND branch IS NULL AND after_commit = $3";
+    let row = scope.first(sql, args![workspace.as_str(), commit]).await?;
+    row.map_or(Ok(0), |row| row.int(0))
+}
+
+/// Returns all entries of a kind on main, or all of a run, the newest first.
+pub(crate) async fn select(
+    scope: &Scope,
+    workspace: &WorkspaceId,
+    kind: Option<OpKind>,
+    run: Option<&RunId>,
+) -> Result<Vec<Op>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM ops WHERE tenant = $1 AND workspace = $2 AND ($3 = '' OR kind = $3) AND ($4 = '' OR run = $4) ORDER BY seq DESC"
+    );
+    let values = args![workspace.as_str(), kind.map_or("", OpKind::as_str), run.map_or("", RunId::as_str)];
+    scope.fetch(&sql, values).await?.iter().map(Op::read).collect()
 }

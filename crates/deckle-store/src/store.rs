@@ -9,7 +9,7 @@ use crate::folder::Folder;
 use crate::ids::{Actor, Clock, Tenant, WorkspaceId};
 use crate::object::ObjectId;
 use crate::objects::{Objects, Pending, TreeCache};
-use crate::oplog::{self, NewOp, OpKind};
+use crate::oplog::{self, Detail, NewOp, OpKind};
 use crate::refs;
 use crate::sql::{self, Db, Location, args};
 use crate::workspace::Workspace;
@@ -121,7 +121,14 @@ async fn create(core: &Core, main: &str, meta: &Meta) -> Result<bool, StoreError
         return Ok(false);
     }
     packed.write(&mut tx).await?;
-    let op = NewOp { kind: OpKind::Init, branch: Line::Main.branch(), meta, before: None, after: Some(commit) };
+    let op = NewOp {
+        kind: OpKind::Init,
+        branch: Line::Main.branch(),
+        meta,
+        before: None,
+        after: Some(commit),
+        detail: Detail::default(),
+    };
     oplog::append(&mut tx, &core.id, core.now(), op).await?;
     refs::create(&mut tx, &core.id, refs::MAIN, commit).await?;
     tx.commit().await?;

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::folder::{Folder, STORE_FOLDER};
 use crate::ids::{Actor, BranchId, CallId, Clock, RunId};
 use crate::main_folder::{self, Also};
-use crate::oplog::{self, LogFilter, NewOp, Op, OpKind};
+use crate::oplog::{self, Detail, LogFilter, NewOp, Op, OpKind};
 use crate::protect::{self, Protected, Protection};
 use crate::refs;
 use crate::snapshot::Snapshot;
@@ -148,6 +148,7 @@ impl Workspace {
         if let Some(done) = self.repeated(meta).await? {
             return Ok(done);
         }
+        protect::check(&self.core, changes).await?;
         let prepared = self.core.prepare(base, changes, meta, &[]).await?;
         self.publish(prepared, OpKind::Direct, meta, Also::default()).await
     }
@@ -180,7 +181,14 @@ impl Workspace {
         let (core, at, base) = (&self.core, self.core.now(), base.commit());
         let meta = Meta::new(actor.clone(), intent);
         let mut tx = core.scope().begin().await?;
-        let op = NewOp { kind: OpKind::Create, branch: Some(id), meta: &meta, before: None, after: Some(base) };
+        let op = NewOp {
+            kind: OpKind::Create,
+            branch: Some(id),
+            meta: &meta,
+            before: None,
+            after: Some(base),
+            detail: Detail::default(),
+        };
         oplog::append(&mut tx, &core.id, at, op).await?;
         let made = tx
             .exec(
@@ -222,7 +230,14 @@ impl Workspace {
         let head = core.head(&Line::Branch(id.clone())).await?;
         let meta = Meta::new(actor.clone(), "discard the branch");
         let mut tx = core.scope().begin().await?;
-        let op = NewOp { kind: OpKind::Discard, branch: Some(id), meta: &meta, before: Some(head), after: Some(head) };
+        let op = NewOp {
+            kind: OpKind::Discard,
+            branch: Some(id),
+            meta: &meta,
+            before: Some(head),
+            after: Some(head),
+            detail: Detail::default(),
+        };
         oplog::append(&mut tx, &core.id, core.now(), op).await?;
         if !crate::branch::set_state(&mut tx, core, id, BranchState::Discarded).await? {
             return Err(StoreError::State { branch: id.to_string(), state: branch.info().await?.state.as_str() });

@@ -4,6 +4,7 @@
 mod branches;
 mod folder;
 mod git_ids;
+mod history;
 mod sessions;
 mod support;
 mod tenants;

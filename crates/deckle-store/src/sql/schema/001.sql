@@ -47,7 +47,8 @@ CREATE TABLE ops (
   run TEXT, call TEXT,
   intent TEXT NOT NULL,
   before_commit TEXT, after_commit TEXT,
-  receipt TEXT NOT NULL,                    -- JSON
+  receipt TEXT NOT NULL,                    -- JSON that belongs to the caller
+  detail TEXT NOT NULL,                     -- JSON of the store's own: renames, the runs that a merge carried
   PRIMARY KEY (tenant, workspace, seq),
   FOREIGN KEY (tenant, workspace) REFERENCES workspaces (tenant, id)
 );
