@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod diag;
+pub mod front;
 pub mod inline;
 mod ids;
 mod inner;
