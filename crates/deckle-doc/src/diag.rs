@@ -38,6 +38,13 @@ impl Diag {
         self
     }
 
+    /// Returns the error with more places.
+    #[must_use]
+    pub fn at_all(mut self, places: impl IntoIterator<Item = String>) -> Diag {
+        self.at.extend(places);
+        self
+    }
+
     /// Returns the error with one more hint; a hint that is already there is not repeated.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Diag {

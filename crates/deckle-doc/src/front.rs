@@ -71,14 +71,19 @@ pub enum FrontError {
 impl From<&FrontError> for Diag {
     fn from(error: &FrontError) -> Self {
         let (code, hint) = match error {
-            FrontError::Unparseable { .. } => ("frontmatter-unparseable", "repair that line by hand; until then the front matter is kept as it is and not edited"),
+            FrontError::Unparseable { .. } => (
+                "frontmatter-unparseable",
+                "repair that line by hand; until then the front matter is kept as it is and not edited",
+            ),
             FrontError::NotMapping => ("frontmatter-not-mapping", "make it lines of `name: value`"),
             FrontError::TooLarge { .. } => ("frontmatter-too-large", "move the data into the body or into a file of its own"),
             FrontError::NotInside { .. } => ("frontmatter-path", "set the whole value at the shorter path"),
             FrontError::NotList { .. } => ("frontmatter-not-list", "set the value to a list"),
             FrontError::Taken { .. } => ("frontmatter-taken", "unset that key first, or choose another name"),
             FrontError::Missing { .. } => ("frontmatter-missing", "read the front matter to see its keys"),
-            FrontError::Unprovable { .. } => ("frontmatter-unprovable", "an anchor, an alias or a complex key stands there; edit that part by hand"),
+            FrontError::Unprovable { .. } => {
+                ("frontmatter-unprovable", "an anchor, an alias or a complex key stands there; edit that part by hand")
+            }
         };
         Self::new(code, error.to_string()).hint(hint)
     }

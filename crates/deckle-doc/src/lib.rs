@@ -7,8 +7,8 @@
 
 mod diag;
 pub mod front;
-pub mod inline;
 mod ids;
+pub mod inline;
 mod inner;
 pub mod jsonl;
 mod key;

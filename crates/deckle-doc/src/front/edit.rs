@@ -34,8 +34,13 @@ pub(super) fn run(tree: &Tree, path: &str, change: &Change) -> Result<Splice, Fr
     let splice = Splice::new(splice.range.start + start..splice.range.end + start, splice.with);
     // The document must still have this front matter, and the same body.
     let whole = apply(tree.source(), std::slice::from_ref(&splice));
-    let sound = Tree::parse(whole, tree.dialect()).is_ok_and(|after| read(&after).ok().as_ref() == Some(&wanted) && after.len() == tree.len());
-    if sound { Ok(splice) } else { Err(FrontError::Unprovable { path: path.to_owned(), why: "the value would end the front matter".into() }) }
+    let sound = Tree::parse(whole, tree.dialect())
+        .is_ok_and(|after| read(&after).ok().as_ref() == Some(&wanted) && after.len() == tree.len());
+    if sound {
+        Ok(splice)
+    } else {
+        Err(FrontError::Unprovable { path: path.to_owned(), why: "the value would end the front matter".into() })
+    }
 }
 
 /// The values as they must read afterwards.
@@ -119,7 +124,9 @@ fn yaml(text: &str, path: &str, change: &Change, end: &str) -> Result<Splice, St
     };
     let mut node = &root;
     for (depth, name) in parts.iter().enumerate() {
-        let Shape::Mapping { flow, entries } = &node.shape else { return Err("the path leads through a value that is written as an alias".into()) };
+        let Shape::Mapping { flow, entries } = &node.shape else {
+            return Err("the path leads through a value that is written as an alias".into());
+        };
         let mut matching = entries.iter().filter(|entry| entry.name.as_deref() == Some(name));
         let (entry, second) = (matching.next(), matching.next());
         if second.is_some() {
@@ -214,9 +221,13 @@ fn set_value(text: &str, entry: &Entry, value: &Value, end: &str) -> Result<Spli
     let indent = column(text, entry.key.start);
     let range = entry.value.range.clone();
     let colon = colon_after(text, entry.key.end).ok_or("the key has no colon")?;
-    let is_scalar = !matches!(value, Value::Array(all) if !all.is_empty()) && !matches!(value, Value::Object(map) if !map.is_empty());
+    let is_scalar =
+        !matches!(value, Value::Array(all) if !all.is_empty()) && !matches!(value, Value::Object(map) if !map.is_empty());
     if range.is_empty() || range.start < colon {
-        return Ok(Splice::insert(colon, if is_scalar { format!(" {}", write::flow(value)) } else { write::after_colon(value, indent, end) }));
+        return Ok(Splice::insert(
+            colon,
+            if is_scalar { format!(" {}", write::flow(value)) } else { write::after_colon(value, indent, end) },
+        ));
     }
     match &entry.value.shape {
         Shape::Scalar(style @ (ScalarStyle::Plain | ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted)) => {
@@ -242,7 +253,10 @@ fn set_value(text: &str, entry: &Entry, value: &Value, end: &str) -> Result<Spli
             Ok(Splice::new(start..range.end, write::block(value, indent, end)))
         }
         // Whatever has lines of its own gives way to a value of the other kind.
-        _ => Ok(Splice::new(colon..range.end, if is_scalar { format!(" {}", write::flow(value)) } else { write::after_colon(value, indent, end) })),
+        _ => Ok(Splice::new(
+            colon..range.end,
+            if is_scalar { format!(" {}", write::flow(value)) } else { write::after_colon(value, indent, end) },
+        )),
     }
 }
 

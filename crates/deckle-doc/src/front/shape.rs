@@ -16,8 +16,14 @@ pub(super) enum Shape {
     Scalar(ScalarStyle),
     Alias,
     /// Whether it is in flow style.
-    List { flow: bool, items: Vec<Node> },
-    Mapping { flow: bool, entries: Vec<Entry> },
+    List {
+        flow: bool,
+        items: Vec<Node>,
+    },
+    Mapping {
+        flow: bool,
+        entries: Vec<Entry>,
+    },
 }
 
 /// One entry of a mapping.
@@ -105,7 +111,9 @@ impl Reader<'_> {
         let text = self.text.get(range.clone()).unwrap_or_default();
         match style {
             ScalarStyle::Plain => range.start..range.start + text.trim_end().len(),
-            ScalarStyle::Literal | ScalarStyle::Folded => range.start..range.start + text.trim_end_matches([' ', '\t', '\n', '\r']).len(),
+            ScalarStyle::Literal | ScalarStyle::Folded => {
+                range.start..range.start + text.trim_end_matches([' ', '\t', '\n', '\r']).len()
+            }
             _ => range,
         }
     }

@@ -77,7 +77,11 @@ fn toml_keeps_what_it_does_not_change() {
 #[test]
 fn what_does_not_parse_is_refused_with_its_line() {
     let tree = Tree::parse("---\ntitle: x\nbroken: \"a \"b\" c\"\n---\n\nx\n", Dialect::Generic).unwrap();
-    assert!(matches!(set(&tree, "a", &json!(1)), Err(FrontError::Unparseable { line: 3, .. })), "{:?}", set(&tree, "a", &json!(1)));
+    assert!(
+        matches!(set(&tree, "a", &json!(1)), Err(FrontError::Unparseable { line: 3, .. })),
+        "{:?}",
+        set(&tree, "a", &json!(1))
+    );
 }
 
 #[test]

@@ -36,12 +36,20 @@ fn double(text: &str) -> String {
 
 /// Whether a text without quotes reads as itself, in block and in flow style.
 fn is_plain(text: &str) -> bool {
-    if text.is_empty() || text != text.trim() || text.contains([',', '[', ']', '{', '}', '\n']) || text.contains(": ") || text.contains(" #") {
+    if text.is_empty()
+        || text != text.trim()
+        || text.contains([',', '[', ']', '{', '}', '\n'])
+        || text.contains(": ")
+        || text.contains(" #")
+    {
         return false;
     }
     // Words that other readers take for booleans, nulls or numbers.
     let word = text.to_ascii_lowercase();
-    if matches!(word.as_str(), "y" | "n" | "yes" | "no" | "on" | "off" | "true" | "false" | "null" | "~" | "nan" | ".nan" | ".inf" | "-.inf") {
+    if matches!(
+        word.as_str(),
+        "y" | "n" | "yes" | "no" | "on" | "off" | "true" | "false" | "null" | "~" | "nan" | ".nan" | ".inf" | "-.inf"
+    ) {
         return false;
     }
     if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.')) && text.parse::<f64>().is_ok() {
@@ -77,9 +85,11 @@ pub(super) fn block(value: &Value, indent: usize, end: &str) -> String {
     let pad = " ".repeat(indent);
     match value {
         Value::Array(all) => all.iter().map(|one| format!("{pad}- {}", item(one, indent, end))).collect::<Vec<_>>().join(end),
-        Value::Object(map) => {
-            map.iter().map(|(name, value)| format!("{pad}{}:{}", key(name), after_colon(value, indent, end))).collect::<Vec<_>>().join(end)
-        }
+        Value::Object(map) => map
+            .iter()
+            .map(|(name, value)| format!("{pad}{}:{}", key(name), after_colon(value, indent, end)))
+            .collect::<Vec<_>>()
+            .join(end),
         one => format!("{pad}{}", flow(one)),
     }
 }

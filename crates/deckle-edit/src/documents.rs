@@ -1,0 +1,143 @@
+//! What an operation reads: documents by key.
+
+use std::collections::BTreeMap;
+
+use deckle_doc::Ids;
+use deckle_doc::{Dialect, DocKey, Tree};
+use serde_json::Value;
+
+/// A set of documents at one moment.
+pub trait Documents {
+    /// Returns every key, sorted.
+    fn keys(&self) -> Vec<DocKey>;
+
+    /// Returns the tree of a document; nothing when there is none, or when it is kept but cannot be edited.
+    fn tree(&self, key: &DocKey) -> Option<Tree>;
+
+    /// Returns the ids of a document's blocks.
+    fn ids(&self, _key: &DocKey, tree: &Tree) -> Ids {
+        Ids::derive(tree)
+    }
+
+    /// Returns the documents that may link to `key`: a superset. An index makes this quick.
+    fn may_link_to(&self, _key: &DocKey) -> Vec<DocKey> {
+        self.keys()
+    }
+
+    /// Returns whether there is such a document.
+    fn contains(&self, key: &DocKey) -> bool {
+        self.tree(key).is_some()
+    }
+
+    /// Returns the front matter as a value: an empty object when there is none or it cannot be read.
+    fn front(&self, key: &DocKey) -> Value {
+        self.tree(key).map_or(Value::Null, |tree| front_value(&tree))
+    }
+}
+
+/// Returns a document's front matter as a value: an empty object when there is none or it cannot be read.
+#[must_use]
+pub fn front_value(tree: &Tree) -> Value {
+    let empty = || Value::Object(serde_json::Map::new());
+    let Some(block) = tree.root().first_child() else { return empty() };
+    let text = tree.source().get(block.inner()).unwrap_or_default();
+    let value = match block.kind() {
+        deckle_doc::Kind::FrontMatter { format: deckle_doc::Format::Yaml } => serde_saphyr::from_str::<Value>(text).ok(),
+        deckle_doc::Kind::FrontMatter { format: deckle_doc::Format::Toml } => toml_value(text),
+        _ => None,
+    };
+    value.filter(Value::is_object).unwrap_or_else(empty)
+}
+
+fn toml_value(text: &str) -> Option<Value> {
+    let table: toml::Table = toml::from_str(text).ok()?;
+    serde_json::to_value(table).ok()
+}
+
+/// Documents in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    trees: BTreeMap<DocKey, Tree>,
+}
+
+impl Sources {
+    /// Returns no documents.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a document. One past a limit is left out.
+    pub fn insert(&mut self, key: DocKey, text: &str, dialect: Dialect) {
+        if let Ok(tree) = Tree::parse(text, dialect) {
+            self.trees.insert(key, tree);
+        }
+    }
+
+    /// Returns the documents.
+    pub fn iter(&self) -> impl Iterator<Item = (&DocKey, &Tree)> {
+        self.trees.iter()
+    }
+}
+
+impl Documents for Sources {
+    fn keys(&self) -> Vec<DocKey> {
+        self.trees.keys().cloned().collect()
+    }
+
+    fn tree(&self, key: &DocKey) -> Option<Tree> {
+        self.trees.get(key).cloned()
+    }
+}
+
+/// Documents with changes laid over them, so that one step sees what the step before did.
+pub struct Overlay<'d> {
+    base: &'d dyn Documents,
+    changed: BTreeMap<DocKey, Option<(Tree, Ids)>>,
+}
+
+impl<'d> Overlay<'d> {
+    /// Returns the documents as they are.
+    #[must_use]
+    pub fn new(base: &'d dyn Documents) -> Self {
+        Self { base, changed: BTreeMap::new() }
+    }
+
+    /// Puts a document over the base; nothing deletes it.
+    pub fn put(&mut self, key: DocKey, document: Option<(Tree, Ids)>) {
+        self.changed.insert(key, document);
+    }
+}
+
+impl Documents for Overlay<'_> {
+    fn keys(&self) -> Vec<DocKey> {
+        let mut keys: Vec<DocKey> = self.base.keys().into_iter().filter(|key| !self.changed.contains_key(key)).collect();
+        keys.extend(self.changed.iter().filter(|(_, document)| document.is_some()).map(|(key, _)| key.clone()));
+        keys.sort();
+        keys
+    }
+
+    fn tree(&self, key: &DocKey) -> Option<Tree> {
+        match self.changed.get(key) {
+            Some(document) => document.as_ref().map(|(tree, _)| tree.clone()),
+            None => self.base.tree(key),
+        }
+    }
+
+    fn ids(&self, key: &DocKey, tree: &Tree) -> Ids {
+        match self.changed.get(key) {
+            Some(Some((known, ids))) if known == tree => ids.clone(),
+            Some(_) => Ids::derive(tree),
+            None => self.base.ids(key, tree),
+        }
+    }
+
+    fn may_link_to(&self, key: &DocKey) -> Vec<DocKey> {
+        let mut keys = self.base.may_link_to(key);
+        keys.retain(|key| !self.changed.contains_key(key));
+        keys.extend(self.changed.iter().filter(|(_, document)| document.is_some()).map(|(key, _)| key.clone()));
+        keys.sort();
+        keys.dedup();
+        keys
+    }
+}

@@ -1,0 +1,251 @@
+//! Every way in which an operation is refused. Each is an instruction.
+
+use deckle_doc::{Diag, DocKey, LimitError};
+
+/// A block as an error names it: `key › section › "first line"`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place(pub String);
+
+/// Why an operation was refused. Nothing was written.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EditError {
+    /// The operation document cannot be read.
+    #[error("{message}")]
+    Syntax {
+        /// What is wrong, with the words that are.
+        message: String,
+        /// What is allowed there.
+        hint: String,
+    },
+    /// A guard did not agree with what is there.
+    #[error("`{operator}` expects {want}, selected {got}")]
+    ExpectMismatch {
+        /// The operator, or `expect` for the guard on documents.
+        operator: String,
+        /// What the guard says: `1 block`, `at most 20 blocks`.
+        want: String,
+        /// How many there are.
+        got: usize,
+        /// Which.
+        places: Vec<Place>,
+    },
+    /// A strict surface got an operation without its guards.
+    #[error("this surface writes only with guards; missing: {}", .missing.join(", "))]
+    Unguarded {
+        /// The guards that are missing.
+        missing: Vec<String>,
+    },
+    /// An operator selected nothing, and no guard said that this is expected.
+    #[error("`{operator}` selects nothing")]
+    Nothing {
+        /// The operator.
+        operator: String,
+        /// The nearest candidates.
+        candidates: Vec<Place>,
+    },
+    /// An operator cannot act on a block of this type.
+    #[error("`{operator}` cannot act on a {type_name}: {why}")]
+    Type {
+        /// The operator.
+        operator: String,
+        /// The block's type.
+        type_name: String,
+        /// Why not.
+        why: String,
+        /// Which.
+        places: Vec<Place>,
+        /// What to do.
+        hint: String,
+    },
+    /// `from` does not occur exactly once in a selected block.
+    #[error("`from` occurs {count} times in a selected block; it must occur exactly once")]
+    Anchor {
+        /// How often.
+        count: usize,
+        /// Which block.
+        place: Place,
+        /// The block's text, to copy from.
+        text: String,
+    },
+    /// Two operators touch the same bytes.
+    #[error("`{first}` and `{second}` touch the same block")]
+    Overlap {
+        /// One operator.
+        first: String,
+        /// The other.
+        second: String,
+        /// Where.
+        place: Place,
+    },
+    /// The payload cannot stand at its place.
+    #[error("the content does not fit: {why}")]
+    Payload {
+        /// Why not.
+        why: String,
+        /// What to do.
+        hint: String,
+    },
+    /// The edit would change the meaning of something it does not name.
+    #[error("the edit would change a block that it does not name: {what}")]
+    Neighbour {
+        /// What would happen to it.
+        what: String,
+        /// The block.
+        place: Place,
+    },
+    /// The edit would make an illegal nesting.
+    #[error("{message}")]
+    Nesting {
+        /// What cannot stand where.
+        message: String,
+        /// What is allowed there, and how to restructure.
+        hint: String,
+    },
+    /// Content that was meant as an elision, or a loss that was not announced.
+    #[error("{message}")]
+    Gate {
+        /// What the gate found.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A block changed since the caller read it.
+    #[error("the block changed since it was read")]
+    Stale {
+        /// Which block.
+        place: Place,
+        /// Its text now.
+        text: String,
+    },
+    /// No such document.
+    #[error("there is no document `{key}`")]
+    NoDocument {
+        /// The key asked for.
+        key: String,
+        /// Keys that are near.
+        near: Vec<DocKey>,
+    },
+    /// A document of that key exists.
+    #[error("there is a document `{key}` already")]
+    Exists {
+        /// The key.
+        key: DocKey,
+    },
+    /// A section is missing or ambiguous.
+    #[error("{message}")]
+    Section {
+        /// What is wrong.
+        message: String,
+        /// The sections there are, or those that match.
+        candidates: Vec<Place>,
+    },
+    /// The front matter cannot be edited.
+    #[error("{message}")]
+    FrontMatter {
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
+    /// The result is past a limit.
+    #[error(transparent)]
+    Limit(#[from] LimitError),
+}
+
+impl EditError {
+    /// Returns an error about the operation document itself.
+    pub(crate) fn syntax(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Syntax { message: message.into(), hint: hint.into() }
+    }
+
+    /// Returns the stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Syntax { .. } => "syntax",
+            Self::ExpectMismatch { .. } => "expect-mismatch",
+            Self::Unguarded { .. } => "unguarded",
+            Self::Nothing { .. } => "nothing-selected",
+            Self::Type { .. } => "wrong-type",
+            Self::Anchor { .. } => "anchor",
+            Self::Overlap { .. } => "overlap",
+            Self::Payload { .. } => "payload",
+            Self::Neighbour { .. } => "neighbour",
+            Self::Nesting { .. } => "nesting",
+            Self::Gate { .. } => "content-gate",
+            Self::Stale { .. } => "stale",
+            Self::NoDocument { .. } => "no-document",
+            Self::Exists { .. } => "document-exists",
+            Self::Section { .. } => "section",
+            Self::FrontMatter { .. } => "front-matter",
+            Self::Limit(limit) => Diag::from(limit).code,
+        }
+    }
+}
+
+fn places(list: &[Place]) -> impl Iterator<Item = String> + '_ {
+    list.iter().map(|place| place.0.clone())
+}
+
+impl From<&EditError> for Diag {
+    fn from(error: &EditError) -> Self {
+        let diag = Self::new(error.code(), error.to_string());
+        match error {
+            EditError::Syntax { hint, .. }
+            | EditError::Payload { hint, .. }
+            | EditError::Nesting { hint, .. }
+            | EditError::Gate { hint, .. }
+            | EditError::FrontMatter { hint, .. } => diag.hint(hint.clone()),
+            EditError::ExpectMismatch { places: list, got, .. } => {
+                let diag = diag.at_all(places(list));
+                if *got == 0 {
+                    diag.hint("nothing matches: read the document again and copy the text from it")
+                } else {
+                    diag.hint("narrow the selection with `$within` or `$id`, or set `expect` to the count above")
+                }
+            }
+            EditError::Unguarded { .. } => {
+                diag.hint("run it with `dryRun: true` to see the counts, then add each `expect` with the count that you saw")
+            }
+            EditError::Nothing { candidates, .. } => {
+                let diag = diag.at_all(places(candidates));
+                if candidates.is_empty() {
+                    diag.hint("read the document again and copy the text from it")
+                } else {
+                    diag.hint("choose one of the blocks above")
+                }
+            }
+            EditError::Type { places: list, hint, .. } => diag.at_all(places(list)).hint(hint.clone()),
+            EditError::Anchor { count, place, text } => {
+                let hint = if *count == 0 {
+                    "copy `from` from the text above, byte for byte"
+                } else {
+                    "make `from` longer, so that it occurs once"
+                };
+                diag.at(place.0.clone()).at(format!("its text: {text}")).hint(hint)
+            }
+            EditError::Overlap { place, .. } => {
+                diag.at(place.0.clone()).hint("make two operations of it, or narrow one selection")
+            }
+            EditError::Neighbour { place, .. } => diag
+                .at(place.0.clone())
+                .hint("close every fence and list that the content opens; if the change is wanted, select that block as well"),
+            EditError::Stale { place, text } => diag
+                .at(place.0.clone())
+                .at(format!("it now reads: {text}"))
+                .hint("look at the text above, and send the edit again with it as the base"),
+            EditError::NoDocument { near, .. } => {
+                let diag = diag.at_all(near.iter().map(|key| format!("near: {key}")));
+                diag.hint("list the documents to see the keys")
+            }
+            EditError::Exists { .. } => {
+                diag.hint("change it with an update, or give `if_exists`: `skip`, `suffix` or `override`")
+            }
+            EditError::Section { candidates, .. } => diag
+                .at_all(places(candidates))
+                .hint("name one of the sections above, its path as `Parent › Child`, or its heading's `$id`"),
+            EditError::Limit(limit) => limit.into(),
+        }
+    }
+}

@@ -1,0 +1,647 @@
+//! From an operation to a proven plan: parse, select, guard, splice, prove, gate.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use deckle_doc::Ids;
+use deckle_doc::{Diag, Dialect, DocKey, Kind, Splice, Tree, apply, front};
+use sha2::{Digest, Sha256};
+
+use crate::blocks::place;
+use crate::documents::{Documents, Overlay};
+use crate::filter::Filter;
+use crate::language::operation::{BlockOp, BlockOpKind, Expect, IfExists, Step, Update};
+use crate::ops::{self, Context, Draft};
+use crate::proof;
+use crate::receipt::{DocumentReceipt, Receipt};
+use crate::{EditError, Operation, Place, gates, own_text, rename};
+
+/// How strict the surface is that an operation came through.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy {
+    /// Whether every mutation must carry its guards.
+    pub strict: bool,
+    /// Whether elisions and unannounced losses are refused.
+    pub gates: bool,
+    /// The dialect of new documents.
+    pub dialect: Dialect,
+}
+
+impl Policy {
+    /// The policy of a person at a terminal.
+    #[must_use]
+    pub fn person() -> Self {
+        Self { strict: false, gates: false, dialect: Dialect::Generic }
+    }
+
+    /// The policy of an agent.
+    #[must_use]
+    pub fn agent() -> Self {
+        Self { strict: true, gates: true, dialect: Dialect::Generic }
+    }
+
+    /// The same policy in a dialect.
+    #[must_use]
+    pub fn in_dialect(self, dialect: Dialect) -> Self {
+        Self { dialect, ..self }
+    }
+}
+
+/// What becomes of one document.
+#[derive(Clone, Debug)]
+pub struct DocumentChange {
+    /// The key before; nothing for a new document.
+    pub before: Option<DocKey>,
+    /// The key after; nothing for a deleted document.
+    pub after: Option<DocKey>,
+    /// The text before.
+    pub old: Option<Tree>,
+    /// The text after, with the ids of its blocks.
+    pub new: Option<(Tree, Ids)>,
+}
+
+/// A transaction that was proven and not yet written.
+#[derive(Clone, Debug)]
+#[must_use = "a plan changes nothing until its changes are written"]
+pub struct Plan {
+    changes: Vec<DocumentChange>,
+    receipt: Receipt,
+}
+
+impl Plan {
+    /// Returns what becomes of each document, by key.
+    #[must_use]
+    pub fn changes(&self) -> &[DocumentChange] {
+        &self.changes
+    }
+
+    /// Returns what will be true after the write.
+    #[must_use]
+    pub fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
+
+    /// Returns whether nothing changes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+}
+
+/// Plans a change. Nothing is written here.
+///
+/// # Errors
+/// When a guard does not agree, a block cannot take what the operation asks, or the proof fails. Nothing is written then, anywhere.
+pub fn plan(documents: &dyn Documents, operation: &Operation, policy: &Policy) -> Result<Plan, EditError> {
+    let Operation::Change(steps) = operation else {
+        return Err(EditError::syntax("this operation reads", "write `update`, `delete` or `steps`; to read use `find`"));
+    };
+    if policy.strict && !cfg!(sabotage = "ignore_guard") {
+        guarded(steps)?;
+    }
+    let mut planner =
+        Planner { overlay: Overlay::new(documents), base: documents, log: BTreeMap::new(), notes: Vec::new(), policy };
+    for step in steps {
+        planner.step(step)?;
+    }
+    planner.finish()
+}
+
+/// Every mutation on a strict surface states its size.
+fn guarded(steps: &[Step]) -> Result<(), EditError> {
+    let mut missing = Vec::new();
+    for step in steps {
+        match step {
+            Step::Update(update) => {
+                if update.expect.is_none() && update.filter.named_keys().is_none_or(|keys| keys.len() != 1) {
+                    missing.push("`expect` beside `filter` (the number of documents)".to_owned());
+                }
+                for op in &update.blocks {
+                    if op.expect.is_none() {
+                        missing.push(format!("`expect` in `{}` (the number of blocks)", op.kind.name()));
+                    }
+                }
+            }
+            Step::Delete { expect: None, .. } => missing.push("`expect` beside `delete` (the number of documents)".to_owned()),
+            Step::Delete { .. } | Step::Create { .. } | Step::Rename { .. } => {}
+        }
+    }
+    if missing.is_empty() { Ok(()) } else { Err(EditError::Unguarded { missing }) }
+}
+
+/// What happened to a document so far.
+#[derive(Default)]
+struct Record {
+    before: Option<DocKey>,
+    splices: usize,
+    bytes_removed: usize,
+    bytes_added: usize,
+    links: usize,
+    untouched: String,
+}
+
+struct Planner<'d> {
+    overlay: Overlay<'d>,
+    base: &'d dyn Documents,
+    /// By the key that a document has now; deleted ones by the key that they had.
+    log: BTreeMap<DocKey, Record>,
+    notes: Vec<String>,
+    policy: &'d Policy,
+}
+
+impl Planner<'_> {
+    fn step(&mut self, step: &Step) -> Result<(), EditError> {
+        match step {
+            Step::Update(update) => self.update(update),
+            Step::Create { key, content, if_exists } => self.create(key, content, *if_exists),
+            Step::Rename { from, to } => self.rename(from, to),
+            Step::Delete { filter, expect } => self.delete(filter, *expect),
+        }
+    }
+
+    fn update(&mut self, update: &Update) -> Result<(), EditError> {
+        let mut keys = update.filter.select(&self.overlay);
+        if keys.is_empty()
+            && let Some(named) = update.filter.named_keys()
+        {
+            return Err(missing(&self.overlay, named.first().map_or("", DocKey::as_str)));
+        }
+        if update.limit > 0 {
+            keys.truncate(update.limit);
+        }
+        expect_documents(&self.overlay, update.expect, &keys)?;
+        // Every selection is resolved before any edit applies.
+        let mut counts: Vec<Vec<(DocKey, Tree, Ids, Vec<crate::select::Selected>)>> = vec![Vec::new(); update.blocks.len()];
+        for key in &keys {
+            let Some(tree) = self.overlay.tree(key) else { continue };
+            let ids = self.overlay.ids(key, &tree);
+            for (op, found) in update.blocks.iter().zip(&mut counts) {
+                let context = Context { key, tree: &tree, ids: &ids, separated: false };
+                let targets = ops::targets(&context, op);
+                found.push((key.clone(), tree.clone(), ids.clone(), targets));
+            }
+        }
+        for (op, found) in update.blocks.iter().zip(&counts) {
+            expect_blocks(op, found)?;
+        }
+        for key in keys {
+            self.update_document(&key, update)?;
+        }
+        Ok(())
+    }
+
+    fn update_document(&mut self, key: &DocKey, update: &Update) -> Result<(), EditError> {
+        let Some(tree) = self.overlay.tree(key) else { return Ok(()) };
+        let ids = self.overlay.ids(key, &tree);
+        let front = front_splices(&tree, update)?;
+        // Without blank lines of its own first; with them where the proof asks for it.
+        let mut outcome = self.attempt(key, &tree, &ids, update, &front, false);
+        if matches!(outcome, Err(EditError::Neighbour { .. } | EditError::Payload { .. })) {
+            let separated = self.attempt(key, &tree, &ids, update, &front, true);
+            if separated.is_ok() {
+                self.notes.push(format!("`{key}`: blank lines were added so that the neighbours stay what they are"));
+                outcome = separated;
+            }
+        }
+        let (new, draft) = outcome?;
+        self.gate(key, &tree, &new, update, &draft)?;
+        self.notes.extend(draft.notes.iter().cloned());
+        self.put(key, &tree, &ids, new, &draft.splices, 0);
+        Ok(())
+    }
+
+    /// Drafts, applies to a copy and proves.
+    fn attempt(
+        &self,
+        key: &DocKey,
+        tree: &Tree,
+        ids: &Ids,
+        update: &Update,
+        front: &[Splice],
+        separated: bool,
+    ) -> Result<(Tree, Draft), EditError> {
+        let context = Context { key, tree, ids, separated };
+        let mut whole = Draft::default();
+        let mut touched: Vec<(&'static str, Range<usize>)> = Vec::new();
+        for op in &update.blocks {
+            let targets = ops::targets(&context, op);
+            let draft = ops::draft(&context, op, &targets)?;
+            for range in &draft.touched {
+                let clash = touched.iter().find(|(_, other)| overlaps(range, other));
+                if let Some((first, _)) = clash.filter(|(first, _)| *first != op.kind.name() || !range.is_empty()) {
+                    return Err(EditError::Overlap {
+                        first: (*first).to_owned(),
+                        second: op.kind.name().to_owned(),
+                        place: place(key, &tree.block_at(range.start)),
+                    });
+                }
+            }
+            touched.extend(draft.touched.iter().map(|range| (op.kind.name(), range.clone())));
+            whole.take(draft);
+        }
+        if !front.is_empty() {
+            let block = tree.root().first_child().filter(|first| matches!(first.kind(), Kind::FrontMatter { .. }));
+            match block {
+                Some(block) => {
+                    whole.named.edited.insert(block.index());
+                }
+                None => whole.added += 1,
+            }
+            whole.splices.extend_from_slice(front);
+        }
+        if cfg!(sabotage = "widen_splice")
+            && let Some(splice) = whole
+                .splices
+                .iter_mut()
+                .find(|splice| splice.range.end < tree.source().len() && tree.source().is_char_boundary(splice.range.end + 1))
+        {
+            splice.range.end += 1;
+        }
+        whole.splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
+        if let Some(pair) = whole.splices.windows(2).find(|pair| pair[0].range.end > pair[1].range.start) {
+            return Err(EditError::Overlap {
+                first: "one change".into(),
+                second: "another".into(),
+                place: place(key, &tree.block_at(pair[1].range.start)),
+            });
+        }
+        let text = apply(tree.source(), &whole.splices);
+        let new = Tree::parse(text, tree.dialect())?;
+        proof::prove(key, tree, &whole.splices, &whole.named, &new)?;
+        counted(tree, &whole, &new)?;
+        Ok((new, whole))
+    }
+
+    fn gate(&self, key: &DocKey, old: &Tree, new: &Tree, update: &Update, draft: &Draft) -> Result<(), EditError> {
+        if !self.policy.gates {
+            return Ok(());
+        }
+        for op in &update.blocks {
+            match &op.kind {
+                BlockOpKind::Replace { content } => {
+                    gates::elision(content)?;
+                    if !update.removed {
+                        let before: String =
+                            draft.named.removed.iter().map(|index| old.block(*index).text()).collect::<Vec<_>>().join("\n");
+                        let count = draft.named.removed.len().max(1);
+                        gates::loss("what you replace", &before, &vec![content.as_str(); count].join("\n"))?;
+                    }
+                }
+                BlockOpKind::InsertBefore { content }
+                | BlockOpKind::InsertAfter { content }
+                | BlockOpKind::Append { content }
+                | BlockOpKind::Prepend { content } => {
+                    gates::elision(content)?;
+                }
+                BlockOpKind::ReplaceText { from: None, to } if !update.removed => {
+                    let before: String =
+                        draft.named.edited.iter().map(|index| own_text(&old.block(*index))).collect::<Vec<_>>().join("\n");
+                    let count = draft.named.edited.len().max(1);
+                    gates::loss("what you replace", &before, &vec![to.as_str(); count].join("\n"))?;
+                }
+                _ => {}
+            }
+        }
+        if !update.removed {
+            gates::loss(&format!("`{key}`"), gates::body(old), gates::body(new))?;
+        }
+        Ok(())
+    }
+
+    fn create(&mut self, key: &DocKey, content: &str, if_exists: IfExists) -> Result<(), EditError> {
+        let mut key = key.clone();
+        let existing = self.overlay.tree(&key);
+        match (existing.is_some(), if_exists) {
+            (true, IfExists::Fail) => return Err(EditError::Exists { key }),
+            (true, IfExists::Skip) => {
+                self.notes.push(format!("`{key}` is there already; it was left as it is"));
+                return Ok(());
+            }
+            (true, IfExists::Suffix) => {
+                let base = key.clone();
+                let free = (2..10_000)
+                    .find_map(|number| DocKey::parse(&format!("{base}-{number}")).ok().filter(|key| !self.overlay.contains(key)));
+                key = free.ok_or(EditError::Exists { key: base })?;
+            }
+            (true, IfExists::Override) | (false, _) => {}
+        }
+        if self.policy.gates {
+            gates::elision(content)?;
+            if let Some(old) = &existing
+                && if_exists == IfExists::Override
+            {
+                gates::loss(&format!("`{key}`"), gates::body(old), content)?;
+            }
+        }
+        let mut text = content.to_owned();
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let new = Tree::parse(text, self.policy.dialect)?;
+        let ids = match (&existing, if_exists) {
+            (Some(old), IfExists::Override) => Ids::carry(old, &self.overlay.ids(&key, old), &new),
+            _ => Ids::derive(&new),
+        };
+        let replaced = existing.is_some() && if_exists == IfExists::Override;
+        let record = self.log.entry(key.clone()).or_default();
+        if replaced && record.before.is_none() {
+            record.before = Some(key.clone());
+        }
+        record.bytes_added += new.source().len();
+        self.overlay.put(key, Some((new, ids)));
+        Ok(())
+    }
+
+    fn rename(&mut self, from: &DocKey, to: &DocKey) -> Result<(), EditError> {
+        if !self.overlay.contains(from) {
+            return Err(missing(&self.overlay, from.as_str()));
+        }
+        if self.overlay.contains(to) {
+            return Err(EditError::Exists { key: to.clone() });
+        }
+        let fixes = rename::fixes(&self.overlay, from, to);
+        for (key, splices) in fixes {
+            let Some(tree) = self.overlay.tree(&key) else { continue };
+            let ids = self.overlay.ids(&key, &tree);
+            let new = Tree::parse(apply(tree.source(), &splices), tree.dialect())?;
+            let mut named = proof::Named::default();
+            for splice in &splices {
+                let block = tree.block_at(splice.range.start);
+                named.edited.insert(block.index());
+            }
+            proof::prove(&key, &tree, &splices, &named, &new)?;
+            let count = splices.len();
+            self.put(&key, &tree, &ids, new, &splices, count);
+        }
+        let Some(tree) = self.overlay.tree(from) else { return Ok(()) };
+        let ids = self.overlay.ids(from, &tree);
+        let mut record = self.log.remove(from).unwrap_or_default();
+        if record.before.is_none() && self.base.contains(from) {
+            record.before = Some(from.clone());
+        }
+        self.log.insert(to.clone(), record);
+        self.overlay.put(from.clone(), None);
+        self.overlay.put(to.clone(), Some((tree, ids)));
+        Ok(())
+    }
+
+    fn delete(&mut self, filter: &Filter, expect: Option<Expect>) -> Result<(), EditError> {
+        let keys = filter.select(&self.overlay);
+        if keys.is_empty()
+            && let Some(named) = filter.named_keys()
+        {
+            return Err(missing(&self.overlay, named.first().map_or("", DocKey::as_str)));
+        }
+        expect_documents(&self.overlay, expect, &keys)?;
+        for key in keys {
+            let record = self.log.entry(key.clone()).or_default();
+            if record.before.is_none() && self.base.contains(&key) {
+                record.before = Some(key.clone());
+            }
+            self.overlay.put(key, None);
+        }
+        Ok(())
+    }
+
+    /// Lays a new text over a document.
+    fn put(&mut self, key: &DocKey, old: &Tree, ids: &Ids, new: Tree, splices: &[Splice], links: usize) {
+        let ids = Ids::carry(old, ids, &new);
+        let in_base = self.base.contains(key);
+        let record = self.log.entry(key.clone()).or_default();
+        if record.before.is_none() && in_base {
+            record.before = Some(key.clone());
+        }
+        record.splices += splices.len();
+        record.bytes_removed += splices.iter().map(|splice| splice.range.len()).sum::<usize>();
+        record.bytes_added += splices.iter().map(|splice| splice.with.len()).sum::<usize>();
+        record.links += links;
+        record.untouched = untouched(old.source(), splices);
+        self.overlay.put(key.clone(), Some((new, ids)));
+    }
+
+    fn finish(self) -> Result<Plan, EditError> {
+        let mut changes = Vec::new();
+        let mut receipt = Receipt { notes: self.notes, ..Receipt::default() };
+        for (key, record) in self.log {
+            let old =
+                record.before.as_ref().and_then(|before| self.base.tree(before).map(|tree| (self.base.ids(before, &tree), tree)));
+            let new = self.overlay.tree(&key).map(|tree| (self.overlay.ids(&key, &tree), tree));
+            let renamed_from = record.before.as_ref().filter(|before| **before != key).map(ToString::to_string);
+            let same = match (&old, &new) {
+                (Some((_, old)), Some((_, new))) => old.source() == new.source() && renamed_from.is_none(),
+                (None, None) => true,
+                _ => false,
+            };
+            let change = match (&old, &new, &renamed_from) {
+                _ if same => "unchanged",
+                (None, _, _) => "created",
+                (_, None, _) => "deleted",
+                (_, _, Some(_)) => "renamed",
+                _ => "updated",
+            };
+            let (added, changed, removed) = compare(old.as_ref(), new.as_ref());
+            receipt.documents.push(DocumentReceipt {
+                key: key.to_string(),
+                change,
+                renamed_from,
+                added: if change == "created" { Vec::new() } else { added },
+                changed,
+                removed: if change == "deleted" { Vec::new() } else { removed },
+                splices: record.splices,
+                bytes_removed: record.bytes_removed,
+                bytes_added: record.bytes_added,
+                links: record.links,
+                untouched: record.untouched,
+            });
+            if !same {
+                changes.push(DocumentChange {
+                    before: record.before,
+                    after: new.is_some().then(|| key.clone()),
+                    old: old.map(|(_, tree)| tree),
+                    new: new.map(|(ids, tree)| (tree, ids)),
+                });
+            }
+        }
+        Ok(Plan { changes, receipt })
+    }
+}
+
+fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
+    if one.is_empty() && other.is_empty() {
+        return false;
+    }
+    // Two insertions at the edge of a range hug their anchors.
+    if one.is_empty() {
+        other.start < one.start && one.start < other.end
+    } else if other.is_empty() {
+        one.start < other.start && other.start < one.end
+    } else {
+        one.start < other.end && other.start < one.end
+    }
+}
+
+fn missing(documents: &dyn Documents, key: &str) -> EditError {
+    let wanted = key.to_lowercase();
+    let name = wanted.rsplit('/').next().unwrap_or_default().to_owned();
+    let near = documents.keys().into_iter().filter(|key| {
+        let key = key.as_str().to_lowercase();
+        !name.is_empty() && (key.contains(&name) || key.rsplit('/').next().is_some_and(|last| name.contains(last)))
+    });
+    EditError::NoDocument { key: key.to_owned(), near: near.take(5).collect() }
+}
+
+fn expect_documents(documents: &dyn Documents, expect: Option<Expect>, keys: &[DocKey]) -> Result<(), EditError> {
+    let Some(expect) = expect.filter(|expect| !expect.holds(keys.len()) && !cfg!(sabotage = "ignore_guard")) else {
+        return Ok(());
+    };
+    let named = |key: &DocKey| {
+        let title = documents.tree(key).and_then(|tree| crate::read::title(&tree));
+        Place(title.map_or_else(|| key.to_string(), |title| format!("{key} › {title}")))
+    };
+    Err(EditError::ExpectMismatch {
+        operator: "expect".into(),
+        want: expect.words("document"),
+        got: keys.len(),
+        places: keys.iter().map(named).collect(),
+    })
+}
+
+fn expect_blocks(op: &BlockOp, found: &[(DocKey, Tree, Ids, Vec<crate::select::Selected>)]) -> Result<(), EditError> {
+    let count: usize = found.iter().map(|(_, _, _, targets)| targets.len()).sum();
+    let name = op.kind.name().to_owned();
+    let places = || {
+        let each = |(key, tree, _, targets): &(DocKey, Tree, Ids, Vec<crate::select::Selected>)| -> Vec<Place> {
+            targets.iter().map(|target| place(key, &tree.block(target.block))).collect()
+        };
+        found.iter().flat_map(each).collect()
+    };
+    match op.expect {
+        Some(expect) if !expect.holds(count) && !cfg!(sabotage = "ignore_guard") => {
+            Err(EditError::ExpectMismatch { operator: name, want: expect.words("block"), got: count, places: places() })
+        }
+        None if count == 0 => Err(EditError::Nothing { operator: name, candidates: candidates(op, found) }),
+        _ => Ok(()),
+    }
+}
+
+/// The headings of the documents, when what was asked for is a section that is not there.
+fn candidates(op: &BlockOp, found: &[(DocKey, Tree, Ids, Vec<crate::select::Selected>)]) -> Vec<Place> {
+    let asks_for_heading = op.predicate.clauses.iter().any(|clause| {
+        matches!(
+            clause,
+            crate::language::Clause::Section(_) | crate::language::Clause::Within(_) | crate::language::Clause::Type("header", _)
+        )
+    });
+    if !asks_for_heading {
+        return Vec::new();
+    }
+    let headings = |(key, tree, _, _): &(DocKey, Tree, Ids, Vec<crate::select::Selected>)| -> Vec<Place> {
+        tree.blocks().filter(|block| block.heading_level().is_some()).map(|block| place(key, &block)).collect()
+    };
+    found.iter().flat_map(headings).take(10).collect()
+}
+
+/// There must be as many blocks as the edit says: what came must be read at its place as it was read alone.
+fn counted(old: &Tree, draft: &Draft, new: &Tree) -> Result<(), EditError> {
+    let mut gone = 0;
+    for index in &draft.named.removed {
+        let block = old.block(*index);
+        if !block.ancestors().any(|above| draft.named.removed.contains(&above.index())) {
+            gone += 1 + block.descendants().len();
+        }
+    }
+    let wanted = (old.len() + draft.added).checked_sub(gone + draft.named.dissolved.len());
+    if wanted == Some(new.len()) {
+        return Ok(());
+    }
+    Err(EditError::Payload {
+        why: format!("at its place it would be read as other blocks ({} instead of {})", new.len(), wanted.unwrap_or(0)),
+        hint: "write each block on lines of its own with a blank line between, and close every fence; `\\` in front of a mark keeps it text".into(),
+    })
+}
+
+fn front_splices(tree: &Tree, update: &Update) -> Result<Vec<Splice>, EditError> {
+    if update.set.is_empty() && update.unset.is_empty() {
+        return Ok(Vec::new());
+    }
+    let fail = |error: front::FrontError| {
+        let diag = Diag::from(&error);
+        EditError::FrontMatter { message: diag.message, hint: diag.hints.into_iter().next().unwrap_or_default().into_owned() }
+    };
+    // Each change sees the one before; together they are one splice of the front matter.
+    let mut now = tree.clone();
+    let step = |now: &mut Tree, splice: Splice| -> Result<(), EditError> {
+        *now = Tree::parse(apply(now.source(), &[splice]), tree.dialect())?;
+        Ok(())
+    };
+    let before = front::read(tree).map_err(fail)?;
+    for (path, value) in &update.set {
+        if front::get(&before, path) == Some(value) {
+            continue;
+        }
+        let splice = front::set(&now, path, value).map_err(fail)?;
+        step(&mut now, splice)?;
+    }
+    for path in &update.unset {
+        if let Some(splice) = front::unset(&now, path).map_err(fail)? {
+            step(&mut now, splice)?;
+        }
+    }
+    let (old_end, new_end) = (front_end(tree), front_end(&now));
+    let (old, new) = (&tree.source()[..old_end], &now.source()[..new_end]);
+    if old == new {
+        return Ok(Vec::new());
+    }
+    if cfg!(sabotage = "drop_front_matter") {
+        return Ok(vec![Splice::remove(0..old_end)]);
+    }
+    Ok(vec![smallest(old, new)])
+}
+
+/// Where the front matter's extent ends; 0 without any.
+fn front_end(tree: &Tree) -> usize {
+    tree.root().first_child().filter(|first| matches!(first.kind(), Kind::FrontMatter { .. })).map_or(0, |first| first.span().end)
+}
+
+/// The smallest splice from one text to another.
+pub(crate) fn smallest(old: &str, new: &str) -> Splice {
+    let mut start = old.bytes().zip(new.bytes()).take_while(|(one, other)| one == other).count();
+    while !old.is_char_boundary(start) || !new.is_char_boundary(start) {
+        start -= 1;
+    }
+    let limit = old.len().min(new.len()) - start;
+    let mut tail = old.bytes().rev().zip(new.bytes().rev()).take(limit).take_while(|(one, other)| one == other).count();
+    while !old.is_char_boundary(old.len() - tail) || !new.is_char_boundary(new.len() - tail) {
+        tail -= 1;
+    }
+    Splice::new(start..old.len() - tail, &new[start..new.len() - tail])
+}
+
+/// The SHA-256 of every byte outside the splices.
+fn untouched(text: &str, splices: &[Splice]) -> String {
+    let mut hash = Sha256::new();
+    let mut at = 0;
+    for splice in splices {
+        hash.update(&text.as_bytes()[at..splice.range.start]);
+        at = splice.range.end;
+    }
+    hash.update(&text.as_bytes()[at..]);
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The ids of blocks that came, whose text changed, that went. Only blocks that hold no others count.
+fn compare(old: Option<&(Ids, Tree)>, new: Option<&(Ids, Tree)>) -> (Vec<String>, Vec<String>, Vec<String>) {
+    let leaves = |side: Option<&(Ids, Tree)>| -> BTreeMap<String, String> {
+        let Some((ids, tree)) = side else { return BTreeMap::new() };
+        tree.blocks()
+            .filter(|block| block.first_child().is_none())
+            .filter_map(|block| Some((ids.id(block.index())?.to_owned(), block.text().to_owned())))
+            .collect()
+    };
+    let (old, new) = (leaves(old), leaves(new));
+    let added = new.keys().filter(|id| !old.contains_key(*id)).cloned().collect();
+    let changed =
+        new.iter().filter(|(id, text)| old.get(*id).is_some_and(|before| before != *text)).map(|(id, _)| id.clone()).collect();
+    let removed = old.keys().filter(|id| !new.contains_key(*id)).cloned().collect();
+    (added, changed, removed)
+}

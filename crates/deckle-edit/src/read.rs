@@ -1,0 +1,315 @@
+//! Reading: titles, outlines, located blocks, grep lines, the XML lens, projections.
+
+use std::fmt::Write as _;
+
+use deckle_doc::Ids;
+use deckle_doc::{Block, DocKey, Kind, Tree};
+use serde_json::{Map, Value, json};
+
+use crate::blocks::{own_text, section_path, type_name};
+use crate::documents::Documents;
+use crate::language::Predicate;
+use crate::language::operation::{Find, Source};
+use crate::{links, select};
+
+/// Returns a document's title: `title` of the front matter, or its first heading.
+#[must_use]
+pub fn title(tree: &Tree) -> Option<String> {
+    if let Some(Value::String(title)) = crate::filter::field(tree, "title") {
+        return Some(title);
+    }
+    tree.root().children().find(|block| block.heading_level().is_some()).map(|block| block.plain_text())
+}
+
+/// Returns the headings as lines, each with its id, indented by level.
+#[must_use]
+pub fn outline(tree: &Tree, ids: &Ids) -> String {
+    let mut out = String::new();
+    for block in tree.blocks() {
+        let Some(level) = block.heading_level() else { continue };
+        let blocks = block.section().count() - 1;
+        let id = ids.id(block.index()).unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "{}{} {} [{id}] ({blocks} block{})",
+            "  ".repeat(usize::from(level) - 1),
+            "#".repeat(level.into()),
+            block.plain_text(),
+            if blocks == 1 { "" } else { "s" }
+        );
+    }
+    out
+}
+
+/// Returns a block as data: id, type, section path, own text.
+#[must_use]
+pub fn block_entry(block: &Block<'_>, ids: &Ids) -> Value {
+    let mut entry = json!({
+        "id": ids.id(block.index()).unwrap_or_default(),
+        "type": type_name(block),
+        "path": section_path(block),
+        "text": own_text(block),
+    });
+    if let Some(link) = links::block_links(block).find(|link| link.inclusion) {
+        entry["target"] = Value::String(link.text);
+    }
+    entry
+}
+
+/// Returns `key › section path › text` for each line that matches.
+#[must_use]
+pub fn matching_lines(key: &DocKey, tree: &Tree, ids: &Ids, pattern: &regex::Regex, scope: &Predicate) -> Vec<Value> {
+    let mut found = Vec::new();
+    for selected in select::select(tree, ids, key, scope) {
+        let block = tree.block(selected.block);
+        if matches!(block.kind(), Kind::Table { .. }) {
+            // Its rows speak for it.
+            continue;
+        }
+        for line in own_text(&block).lines().filter(|line| pattern.is_match(line)) {
+            found.push(json!({ "id": ids.id(block.index()).unwrap_or_default(), "path": section_path(&block), "text": line }));
+        }
+    }
+    found
+}
+
+/// Returns a find entry's line for a person.
+#[must_use]
+pub fn entry_line(key: &DocKey, entry: &Value) -> String {
+    let path: Vec<&str> = entry["path"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut parts = vec![key.as_str()];
+    parts.extend(path);
+    let text = entry["text"].as_str().unwrap_or_default().lines().next().unwrap_or_default();
+    parts.push(text);
+    parts.join(" › ")
+}
+
+/// Returns the document, or the selected blocks of it, as XML-like text with ids: what an agent reads to edit by id. Blocks are whole; past
+/// `budget` characters the rest is named with the call that reads it.
+#[must_use]
+pub fn lens(key: &DocKey, tree: &Tree, ids: &Ids, scope: &Predicate, budget: usize) -> String {
+    let mut out = format!("<document key=\"{key}\">\n");
+    let whole = scope.clauses.is_empty();
+    let chosen: Vec<Block<'_>> = if whole {
+        tree.root().children().collect()
+    } else {
+        let mut until = 0;
+        let mut blocks = Vec::new();
+        for selected in select::select(tree, ids, key, scope) {
+            let block = tree.block(selected.block);
+            let extent = select::extent(&block, selected.tree);
+            if block.span().start < until {
+                continue;
+            }
+            until = extent.end;
+            if selected.tree && block.heading_level().is_some() { blocks.extend(block.section()) } else { blocks.push(block) }
+        }
+        blocks
+    };
+    for block in chosen {
+        let mut text = String::new();
+        lens_block(&mut text, &block, ids, 1);
+        if out.len() + text.len() > budget && out.len() > key.as_str().len() + 20 {
+            let id = ids.id(block.index()).unwrap_or_default();
+            let _ = writeln!(out, "  <more from=\"{id}\" hint=\"read the rest with section or block: {id}\"/>");
+            break;
+        }
+        out.push_str(&text);
+    }
+    out.push_str("</document>\n");
+    out
+}
+
+fn lens_block(out: &mut String, block: &Block<'_>, ids: &Ids, depth: usize) {
+    let pad = "  ".repeat(depth);
+    let id = ids.id(block.index()).unwrap_or_default();
+    let name = type_name(block);
+    let mut attributes = String::new();
+    match block.kind() {
+        Kind::Heading { level, .. } => {
+            let _ = write!(attributes, " level=\"{level}\"");
+        }
+        Kind::Item { task: Some(checked) } => {
+            let _ = write!(attributes, " checked=\"{checked}\"");
+        }
+        Kind::Code { info, .. } => {
+            let info = info.of(block.tree().source());
+            if !info.is_empty() {
+                let _ = write!(attributes, " lang=\"{}\"", escape(info));
+            }
+        }
+        _ => {}
+    }
+    if let Some(kind) = select::name(block) {
+        let _ = write!(attributes, " name=\"{}\"", escape(kind));
+    }
+    let inside: Vec<Block<'_>> = block.children().filter(|child| !crate::blocks::folds_into_item(child)).collect();
+    let own = own_text(block);
+    if inside.is_empty() || matches!(block.kind(), Kind::Table { .. }) {
+        let text = if own.is_empty() && crate::blocks::own_range(block).is_none() { block.text() } else { own };
+        if matches!(block.kind(), Kind::Table { .. }) {
+            let _ = writeln!(out, "{pad}<{name} id=\"{id}\"{attributes}>");
+            for row in block.children() {
+                let _ =
+                    writeln!(out, "{pad}  <row id=\"{}\">{}</row>", ids.id(row.index()).unwrap_or_default(), escape(row.text()));
+            }
+            let _ = writeln!(out, "{pad}</{name}>");
+        } else {
+            let _ = writeln!(out, "{pad}<{name} id=\"{id}\"{attributes}>{}</{name}>", escape(text));
+        }
+        return;
+    }
+    let _ = write!(out, "{pad}<{name} id=\"{id}\"{attributes}>");
+    if !own.is_empty() {
+        let _ = write!(out, "{}", escape(own));
+    }
+    out.push('\n');
+    for child in inside {
+        lens_block(out, &child, ids, depth + 1);
+    }
+    let _ = writeln!(out, "{pad}</{name}>");
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
+}
+
+/// Runs a find without search: the documents that match, in order, each as an object of its projected fields.
+#[must_use]
+pub fn find(documents: &dyn Documents, find: &Find) -> Vec<Value> {
+    let keys = find.filter.select(documents);
+    shape(documents, find, keys)
+}
+
+/// Sorts, limits and projects documents that were selected.
+#[must_use]
+pub fn shape(documents: &dyn Documents, find: &Find, mut keys: Vec<DocKey>) -> Vec<Value> {
+    if let Some((field, up)) = &find.sort {
+        let value = |key: &DocKey| documents.tree(key).and_then(|tree| sort_value(&tree, key, field));
+        let mut with: Vec<(Option<Value>, DocKey)> = keys.into_iter().map(|key| (value(&key), key)).collect();
+        with.sort_by(|(one, a), (other, b)| {
+            let order = match (one, other) {
+                (Some(one), Some(other)) => crate::filter::order(one, other).unwrap_or(std::cmp::Ordering::Equal),
+                (Some(_), None) => std::cmp::Ordering::Less,
+                (None, Some(_)) => std::cmp::Ordering::Greater,
+                (None, None) => std::cmp::Ordering::Equal,
+            };
+            (if *up || one.is_none() || other.is_none() { order } else { order.reverse() }).then_with(|| a.cmp(b))
+        });
+        keys = with.into_iter().map(|(_, key)| key).collect();
+    }
+    if find.limit > 0 {
+        keys.truncate(find.limit);
+    }
+    keys.iter().filter_map(|key| entry(documents, find, key)).collect()
+}
+
+fn sort_value(tree: &Tree, key: &DocKey, field: &str) -> Option<Value> {
+    match field {
+        "$key" | "key" => Some(Value::String(key.to_string())),
+        "$title" | "title" => title(tree).map(Value::String),
+        field => crate::filter::field(tree, field),
+    }
+}
+
+fn entry(documents: &dyn Documents, find: &Find, key: &DocKey) -> Option<Value> {
+    let tree = documents.tree(key)?;
+    let ids = documents.ids(key, &tree);
+    let mut fields = Map::new();
+    if !find.replace {
+        fields.insert("key".into(), json!(key.as_str()));
+        fields.insert("title".into(), json!(title(&tree)));
+    }
+    for (name, source) in &find.projection {
+        fields.insert(name.clone(), project(documents, key, &tree, &ids, source));
+    }
+    Some(Value::Object(fields))
+}
+
+fn project(documents: &dyn Documents, key: &DocKey, tree: &Tree, ids: &Ids, source: &Source) -> Value {
+    match source {
+        Source::Field(path) => crate::filter::field(tree, path).unwrap_or(Value::Null),
+        Source::Key => json!(key.as_str()),
+        Source::Title => json!(title(tree)),
+        Source::TitleSlug => json!(title(tree).map(|title| slug(&title))),
+        Source::FrontMatter => documents.front(key),
+        Source::Content(predicate) => json!(narrowed(tree, ids, key, predicate)),
+        Source::Blocks(predicate) => select::select(tree, ids, key, predicate)
+            .into_iter()
+            .flat_map(|selected| {
+                let block = tree.block(selected.block);
+                let inside: Vec<Block<'_>> = if selected.tree { block.section().skip(1).collect() } else { Vec::new() };
+                std::iter::once(block).chain(inside).collect::<Vec<_>>()
+            })
+            .map(|block| block_entry(&block, ids))
+            .collect(),
+        Source::Matches(pattern, scope) => Value::Array(matching_lines(key, tree, ids, pattern, scope)),
+        Source::Relation(relation) => relation_entries(documents, key, relation),
+    }
+}
+
+fn relation_entries(documents: &dyn Documents, key: &DocKey, relation: &str) -> Value {
+    let outgoing = matches!(relation, "includes" | "references");
+    let inclusion = matches!(relation, "includes" | "includedBy");
+    let mut keys: Vec<DocKey> = if outgoing {
+        links::document_links(documents, key)
+            .into_iter()
+            .filter(|link| link.inclusion == inclusion)
+            .filter_map(|link| link.resolved)
+            .collect()
+    } else {
+        let points = |other: &DocKey| {
+            links::document_links(documents, other)
+                .iter()
+                .any(|link| link.inclusion == inclusion && link.resolved.as_ref() == Some(key))
+        };
+        documents.may_link_to(key).into_iter().filter(|other| other != key && points(other)).collect()
+    };
+    keys.sort();
+    keys.dedup();
+    keys.iter().map(|key| json!({ "key": key.as_str(), "title": documents.tree(key).and_then(|tree| title(&tree)) })).collect()
+}
+
+/// The selected blocks' own bytes, in order, a blank line between.
+#[must_use]
+pub fn narrowed(tree: &Tree, ids: &Ids, key: &DocKey, predicate: &Predicate) -> String {
+    if predicate.clauses.is_empty() {
+        return crate::gates::body(tree).to_owned();
+    }
+    let mut out = String::new();
+    let mut until = 0;
+    for selected in select::select(tree, ids, key, predicate) {
+        let block = tree.block(selected.block);
+        if block.span().start < until {
+            continue;
+        }
+        let extent = select::extent(&block, selected.tree);
+        let end = if selected.tree && block.heading_level().is_some() {
+            block.section().last().map_or(block.content().end, |last| last.content().end)
+        } else {
+            block.content().end
+        };
+        if selected.tree || block.heading_level().is_none() {
+            until = extent.end;
+        }
+        if !out.is_empty() {
+            out.push_str("\n\n");
+        }
+        out.push_str(tree.source().get(block.content().start..end).unwrap_or_default());
+    }
+    out
+}
+
+/// A title as a part of a key: lower case, words joined by `-`.
+#[must_use]
+pub fn slug(title: &str) -> String {
+    let mut out = String::new();
+    for c in title.to_lowercase().chars() {
+        if c.is_alphanumeric() {
+            out.push(c);
+        } else if !out.ends_with('-') && !out.is_empty() {
+            out.push('-');
+        }
+    }
+    out.trim_end_matches('-').to_owned()
+}
