@@ -45,7 +45,7 @@ pub enum EditError {
         candidates: Vec<Place>,
     },
     /// An operator cannot act on a block of this type.
-    #[error("`{operator}` cannot act on a {type_name}: {why}")]
+    #[error("`{operator}` cannot act on this {type_name}: {why}")]
     Type {
         /// The operator.
         operator: String,

@@ -144,7 +144,9 @@ fn blocks(key: &DocKey, old: &Tree, map: &Map<'_>, named: &Named, new: &Tree) ->
         let wanted_end = map.end(range.end);
         let found = starts.iter().flat_map(|start| by_start.get(start).into_iter().flatten()).copied().find(|candidate| {
             let other = new.block(*candidate);
-            let same_kind = named.retyped.contains(&index) || alike(&block, &other, edited);
+            let retyped =
+                named.retyped.contains(&index) && std::mem::discriminant(&block.kind()) == std::mem::discriminant(&other.kind());
+            let same_kind = retyped || alike(&block, &other, edited);
             same_kind && (edited || other.content().end == wanted_end)
         });
         let Some(found) = found else { return Err(lost(key, &block, &starts, &by_start, new)) };

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deckle_doc::{Dialect, Diag, DocKey};
+use deckle_doc::{Diag, Dialect, DocKey};
 use deckle_edit::language::Predicate;
 use deckle_edit::sections::{self, SectionEdit};
 use deckle_edit::{Documents, EditError, Operation, Policy, Sources, plan, read, read_value};
@@ -16,7 +16,11 @@ use serde_json::Value;
 fn main() {
     let arguments = Arguments::from_args();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec");
-    let mut files: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "md")).collect();
+    let mut files: Vec<PathBuf> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "md"))
+        .collect();
     files.sort();
     let update = std::env::var_os("UPDATE_SPEC").is_some();
     let mut trials = Vec::new();
@@ -146,7 +150,8 @@ enum Outcome {
 }
 
 fn run(sources: &Sources, op: &Fenced, dialect: Dialect) -> Outcome {
-    let policy = if op.info.split(' ').any(|word| word == "agent") { Policy::agent() } else { Policy::person() }.in_dialect(dialect);
+    let policy =
+        if op.info.split(' ').any(|word| word == "agent") { Policy::agent() } else { Policy::person() }.in_dialect(dialect);
     let value = match read_value(&op.text) {
         Ok(value) => value,
         Err(error) => return Outcome::Refused(Diag::from(&error)),
@@ -167,7 +172,8 @@ fn run(sources: &Sources, op: &Fenced, dialect: Dialect) -> Outcome {
         Operation::Count(find) => Outcome::Read(format!("{}\n", find.filter.select(sources).len())),
         Operation::Change(_) => match plan(sources, &operation, &policy) {
             Ok(plan) => {
-                let mut texts: BTreeMap<String, String> = sources.iter().map(|(key, tree)| (key.to_string(), tree.source().to_owned())).collect();
+                let mut texts: BTreeMap<String, String> =
+                    sources.iter().map(|(key, tree)| (key.to_string(), tree.source().to_owned())).collect();
                 for change in plan.changes() {
                     if let Some(before) = &change.before {
                         texts.remove(before.as_str());
@@ -207,7 +213,10 @@ fn operation(sources: &Sources, value: &Value) -> Result<Result<Operation, Strin
             "insert" => SectionEdit::Insert { content: content() },
             "append" => SectionEdit::Append { content: content() },
             "delete" => SectionEdit::Delete,
-            _ => SectionEdit::Move { to: value["to"].as_str().unwrap_or_default().to_owned(), before: value["before"].as_bool().unwrap_or(false) },
+            _ => SectionEdit::Move {
+                to: value["to"].as_str().unwrap_or_default().to_owned(),
+                before: value["before"].as_bool().unwrap_or(false),
+            },
         };
         return sections::operation(&key, &tree, &sources.ids(&key, &tree), section, &edit).map(Ok);
     }

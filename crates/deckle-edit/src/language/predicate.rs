@@ -53,7 +53,7 @@ pub enum Clause {
     Lang(String),
     /// `$level`: a heading of this level.
     Level(u64),
-    /// `$column`: a cell in the column with this head, or of this number from 1.
+    /// `$col`: a cell in the column with this head, or of this number from 1.
     Column(String),
     /// `$and`
     And(Vec<Predicate>),
@@ -216,7 +216,7 @@ impl Clause {
             "level" => {
                 Self::Level(value.as_u64().filter(|level| (1..=6).contains(level)).ok_or_else(|| wrong(name, "1 to 6", value))?)
             }
-            "column" => Self::Column(text(name, value)?),
+            "col" => Self::Column(text(name, value)?),
             "and" => Self::And(list(name, value)?),
             "or" => Self::Or(list(name, value)?),
             "nor" => Self::Nor(list(name, value)?),

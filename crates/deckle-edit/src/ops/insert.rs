@@ -172,7 +172,7 @@ pub(super) fn place_before(context: &Context<'_>, block: &Block<'_>, payload: &P
         let lead = if crowded { blank.as_str() } else { "" };
         Splice::insert(line, format!("{lead}{prefix}{fitted}{end}{blank}"))
     };
-    inserted(splice, payload)
+    inserted(splice, payload, block, false)
 }
 
 /// Puts text behind a block: on a line of its own, a blank line between unless it is tight.
@@ -189,7 +189,7 @@ pub(super) fn place_after(context: &Context<'_>, block: &Block<'_>, payload: &Pa
         with.push_str(end);
         with.push_str(prefix.trim_end());
     }
-    inserted(Splice::insert(at, with), payload)
+    inserted(Splice::insert(at, with), payload, block, false)
 }
 
 /// Puts text into a container that holds nothing yet.
@@ -210,12 +210,22 @@ fn first_inside(context: &Context<'_>, block: &Block<'_>, payload: &Payload) -> 
         }
         _ => Splice::insert(fit::line_stop(source, block.content().start), format!("{end}{prefix}{fitted}")),
     };
-    inserted(splice, payload)
+    inserted(splice, payload, block, true)
 }
 
-fn inserted(splice: Splice, payload: &Payload) -> Draft {
+fn inserted(splice: Splice, payload: &Payload, anchor: &Block<'_>, inside: bool) -> Draft {
     let at = splice.range.clone();
-    Draft { splices: vec![splice], added: payload.tree.len(), touched: vec![at], ..Draft::default() }
+    let mut draft = Draft { splices: vec![splice], added: payload.tree.len(), touched: vec![at], ..Draft::default() };
+    grown(&mut draft, anchor, inside);
+    draft
+}
+
+/// What holds an insertion grows with it.
+pub(super) fn grown(draft: &mut Draft, anchor: &Block<'_>, inside: bool) {
+    draft.named.edited.extend(anchor.ancestors().map(|above| above.index()));
+    if inside {
+        draft.named.edited.insert(anchor.index());
+    }
 }
 
 /// Whether a line without content stands between two bytes.
@@ -246,7 +256,9 @@ fn row_beside(context: &Context<'_>, row: &Block<'_>, payload: &Payload, in_fron
     };
     let cells: usize = rows.iter().map(|row| cells_of(row)).sum();
     let at = splice.range.clone();
-    Ok(Draft { splices: vec![splice], added: rows.len() + cells, touched: vec![at], ..Draft::default() })
+    let mut draft = Draft { splices: vec![splice], added: rows.len() + cells, touched: vec![at], ..Draft::default() };
+    grown(&mut draft, row, false);
+    Ok(draft)
 }
 
 /// The payload as rows with as many cells as the table has columns.

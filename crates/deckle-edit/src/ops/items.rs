@@ -26,6 +26,7 @@ pub(super) fn beside(context: &Context<'_>, item: &Block<'_>, payload: &Payload,
     };
     let at = splice.range.clone();
     let mut draft = Draft { splices: vec![splice], added: payload.tree.len() - 1, touched: vec![at], ..Draft::default() };
+    super::insert::grown(&mut draft, item, false);
     if in_front && ordered.is_some() && item.previous().is_none() {
         draft.named.retyped.insert(list.index());
     }

@@ -17,7 +17,7 @@ pub(super) fn text(context: &Context<'_>, block: &Block<'_>, from: Option<&str>,
             OPERATOR,
             block,
             "its text is that of its cells",
-            "select the cell: `$cell: { $column: Name, $within: … }`, or the `$row` to replace",
+            "select the cell: `$cell: { $col: Name }`, or the `$row` to replace",
         ));
     }
     let Some(own) = own_range(block) else {
