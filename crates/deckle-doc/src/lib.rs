@@ -18,6 +18,7 @@ mod node;
 mod parse;
 mod splice;
 mod tree;
+pub mod types;
 mod unicode;
 
 pub use diag::Diag;

@@ -184,6 +184,14 @@ impl EditError {
     }
 }
 
+impl From<&deckle_doc::types::Violation> for EditError {
+    fn from(violation: &deckle_doc::types::Violation) -> Self {
+        let message = format!("{} (at {})", violation.message, violation.path.join(" › "));
+        let hint = format!("allowed in `{}`: {}; {}", violation.container, violation.allowed.join(" "), violation.advice);
+        Self::Nesting { message, hint }
+    }
+}
+
 fn places(list: &[Place]) -> impl Iterator<Item = String> + '_ {
     list.iter().map(|place| place.0.clone())
 }

@@ -17,7 +17,7 @@ use crate::receipt::{DocumentReceipt, Receipt};
 use crate::{EditError, Operation, Place, gates, own_text, rename};
 
 /// How strict the surface is that an operation came through.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Policy {
     /// Whether every mutation must carry its guards.
     pub strict: bool,
@@ -25,19 +25,21 @@ pub struct Policy {
     pub gates: bool,
     /// The dialect of new documents.
     pub dialect: Dialect,
+    /// What may stand in what.
+    pub rules: Rules,
 }
 
 impl Policy {
     /// The policy of a person at a terminal.
     #[must_use]
     pub fn person() -> Self {
-        Self { strict: false, gates: false, dialect: Dialect::Generic }
+        Self { strict: false, gates: false, dialect: Dialect::Generic, rules: Rules::default() }
     }
 
     /// The policy of an agent.
     #[must_use]
     pub fn agent() -> Self {
-        Self { strict: true, gates: true, dialect: Dialect::Generic }
+        Self { strict: true, gates: true, dialect: Dialect::Generic, rules: Rules::default() }
     }
 
     /// The same policy in a dialect.
@@ -269,6 +271,7 @@ impl Planner<'_> {
         let new = Tree::parse(text, tree.dialect())?;
         proof::prove(key, tree, &whole.splices, &whole.named, &new)?;
         counted(tree, &whole, &new)?;
+        nested(tree, &new, &self.policy.rules)?;
         Ok((new, whole))
     }
 
@@ -539,6 +542,21 @@ fn candidates(op: &BlockOp, found: &[(DocKey, Tree, Ids, Vec<crate::select::Sele
         tree.blocks().filter(|block| block.heading_level().is_some()).map(|block| place(key, &block)).collect()
     };
     found.iter().flat_map(headings).take(10).collect()
+}
+
+/// An edit may leave an illegal nesting as it was, and may not make one.
+fn nested(old: &Tree, new: &Tree, rules: &Rules) -> Result<(), EditError> {
+    let mut before = types::validate(old, rules);
+    for violation in types::validate(new, rules) {
+        let known = before.iter().position(|one| one.path == violation.path && one.message == violation.message);
+        match known {
+            Some(at) => {
+                before.swap_remove(at);
+            }
+            None => return Err(EditError::from(&violation)),
+        }
+    }
+    Ok(())
 }
 
 /// There must be as many blocks as the edit says: what came must be read at its place as it was read alone.
