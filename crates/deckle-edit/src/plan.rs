@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use deckle_doc::Ids;
+use deckle_doc::types::{self, Rules};
 use deckle_doc::{Diag, Dialect, DocKey, Kind, Splice, Tree, apply, front};
 use sha2::{Digest, Sha256};
 
