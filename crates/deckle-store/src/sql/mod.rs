@@ -69,6 +69,14 @@ impl Db {
         matches!(self.pools, Pools::Postgres(_))
     }
 
+    /// Asks SQLite about its own file; Postgres checks its pages itself.
+    pub(crate) async fn integrity(&self) -> Result<Vec<String>, StoreError> {
+        let Pools::Sqlite(pool) = &self.pools else { return Ok(Vec::new()) };
+        let rows = sqlx::query("PRAGMA integrity_check(20)").fetch_all(pool).await?;
+        let lines = rows.iter().map(|row| sqlx::Row::try_get::<String, _>(row, 0)).collect::<Result<Vec<_>, _>>()?;
+        Ok(lines.into_iter().filter(|line| line != "ok").collect())
+    }
+
     /// Closes every connection.
     pub(crate) async fn close(&self) {
         match &self.pools {

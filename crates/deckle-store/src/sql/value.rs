@@ -102,6 +102,7 @@ pub(super) fn from_postgres(row: &PgRow) -> Result<Row, StoreError> {
         let at = column.ordinal();
         values.push(match column.type_info().name() {
             "INT8" => Value::Int(row.try_get(at)?),
+            "BOOL" => Value::Int(row.try_get::<Option<bool>, _>(at)?.map(i64::from)),
             "INT4" => Value::Int(row.try_get::<Option<i32>, _>(at)?.map(i64::from)),
             "BYTEA" => Value::Bytes(row.try_get(at)?),
             _ => Value::Text(row.try_get(at)?),
@@ -141,6 +142,11 @@ impl Row {
             Some(Value::Text(None) | Value::Bytes(None)) => Ok(None),
             _ => Err(Self::wrong(at)),
         }
+    }
+
+    /// Returns a truth, which one engine has as a type and the other as a number.
+    pub(crate) fn truth(&self, at: usize) -> Result<bool, StoreError> {
+        self.int(at).map(|number| number != 0)
     }
 
     /// Returns bytes.
