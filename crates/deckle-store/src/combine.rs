@@ -194,7 +194,28 @@ impl<'a> Combined<'a> {
     }
 
     fn merge_texts(&mut self, key: &DocKey, base: &Version, ours: &Version, new: &Version) -> Result<(), StoreError> {
-        self.conflict(key, ConflictKind::Block, Some(base.clone()), Some(ours.clone()), Some(new.clone()))
+        let (base_side, ours_side, new_side) = (base.parts(key)?, ours.parts(key)?, new.parts(key)?);
+        let version = crate::diff::version;
+        match crate::merge::merge(version(&base_side), version(&ours_side), version(&new_side)) {
+            Ok(merged) => {
+                self.put(key, Some(Version { text: merged.text.into(), names: block_ids::names(&merged.ids) }));
+                Ok(())
+            }
+            Err(_) if self.resolutions.contains_key(key) => {
+                self.conflict(key, ConflictKind::Block, Some(base.clone()), Some(ours.clone()), Some(new.clone()))
+            }
+            Err(conflicts) => {
+                self.conflicts.extend(conflicts.into_iter().map(|one| Conflict {
+                    key: key.clone(),
+                    kind: ConflictKind::Block,
+                    place: one.place,
+                    base: one.base,
+                    ours: one.ours,
+                    theirs: one.theirs,
+                }));
+                Ok(())
+            }
+        }
     }
 
     fn put(&mut self, key: &DocKey, version: Option<Version>) {

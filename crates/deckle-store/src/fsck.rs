@@ -209,9 +209,7 @@ impl Look<'_> {
 
     fn object(&mut self, id: ObjectId, kind: ObjectKind, data: &[u8]) {
         let known = match kind {
-            ObjectKind::Blob => {
-                Ok(Known::Blob { text: data.len() <= MAX_DOCUMENT_BYTES && std::str::from_utf8(data).is_ok() })
-            }
+            ObjectKind::Blob => Ok(Known::Blob { text: data.len() <= MAX_DOCUMENT_BYTES && std::str::from_utf8(data).is_ok() }),
             ObjectKind::Tree => TreeObject::parse(id, data).map(Known::Tree),
             ObjectKind::Commit => CommitObject::parse(id, data).map(Known::Commit),
         };
@@ -244,7 +242,9 @@ impl Look<'_> {
                         }
                     }
                 }
-                (Some(Known::Blob { text }), ObjectKind::Blob) => hidden = *text && is_markdown(&path) && self.opaque.contains(&id),
+                (Some(Known::Blob { text }), ObjectKind::Blob) => {
+                    hidden = *text && is_markdown(&path) && self.opaque.contains(&id)
+                }
                 (Some(_), _) => self.find(FindingKind::BadObject, id, &format!("`{from}` needs it as a {}", kind.as_str())),
                 (None, _) => self.find(FindingKind::MissingObject, id, &format!("`{from}` needs it: {} {path}", kind.as_str())),
             }
@@ -255,7 +255,10 @@ impl Look<'_> {
     }
 
     async fn refs(&mut self) -> Result<(), StoreError> {
-        let rows = self.scope.fetch("SELECT workspace, name, target FROM refs WHERE tenant = $1 ORDER BY workspace, name", Vec::new()).await?;
+        let rows = self
+            .scope
+            .fetch("SELECT workspace, name, target FROM refs WHERE tenant = $1 ORDER BY workspace, name", Vec::new())
+            .await?;
         let mut seen = BTreeSet::new();
         let mut names = BTreeSet::new();
         for row in &rows {
@@ -267,7 +270,10 @@ impl Look<'_> {
                 Err(_) => self.find(FindingKind::BadRef, name, "its target is no id"),
             }
         }
-        let rows = self.scope.fetch("SELECT workspace, id, base FROM branches WHERE tenant = $1 ORDER BY workspace, id", Vec::new()).await?;
+        let rows = self
+            .scope
+            .fetch("SELECT workspace, id, base FROM branches WHERE tenant = $1 ORDER BY workspace, id", Vec::new())
+            .await?;
         for row in &rows {
             let name = format!("{}:refs/heads/deckle/{}", row.text(0)?, row.text(1)?);
             if !names.remove(&name) {
@@ -287,7 +293,10 @@ impl Look<'_> {
         for name in names {
             self.find(FindingKind::BadRef, name, "it belongs to no branch");
         }
-        let rows = self.scope.fetch("SELECT workspace, doc, blob FROM trash WHERE tenant = $1 ORDER BY workspace, doc", Vec::new()).await?;
+        let rows = self
+            .scope
+            .fetch("SELECT workspace, doc, blob FROM trash WHERE tenant = $1 ORDER BY workspace, doc", Vec::new())
+            .await?;
         for row in &rows {
             if !row.id(2).is_ok_and(|id| self.good.contains_key(&id)) {
                 self.find(FindingKind::MissingObject, row.text(2)?, &format!("the deleted document `{}` needs it", row.text(1)?));
@@ -302,7 +311,10 @@ impl Look<'_> {
     async fn log(&mut self) -> Result<(), StoreError> {
         let rows = self
             .scope
-            .fetch("SELECT workspace, seq, before_commit, after_commit FROM ops WHERE tenant = $1 ORDER BY workspace, seq", Vec::new())
+            .fetch(
+                "SELECT workspace, seq, before_commit, after_commit FROM ops WHERE tenant = $1 ORDER BY workspace, seq",
+                Vec::new(),
+            )
             .await?;
         let mut last: BTreeMap<String, i64> = BTreeMap::new();
         for row in &rows {
@@ -334,7 +346,10 @@ impl Look<'_> {
         let objects = Objects::new(self.scope.clone(), Default::default());
         let rows = self
             .scope
-            .fetch("SELECT workspace, branch, doc, blob, ids FROM block_ids WHERE tenant = $1 ORDER BY workspace, branch, doc", Vec::new())
+            .fetch(
+                "SELECT workspace, branch, doc, blob, ids FROM block_ids WHERE tenant = $1 ORDER BY workspace, branch, doc",
+                Vec::new(),
+            )
             .await?;
         for row in &rows {
             let at = format!("{}:{}:{}", row.text(0)?, row.text(1)?, row.text(2)?);
@@ -357,7 +372,10 @@ impl Look<'_> {
 
     async fn sessions(&mut self) -> Result<(), StoreError> {
         for (table, sql) in [
-            ("messages", "SELECT session, COUNT(*), MAX(CAST(place AS BIGINT)) + 1 FROM messages WHERE tenant = $1 GROUP BY session"),
+            (
+                "messages",
+                "SELECT session, COUNT(*), MAX(CAST(place AS BIGINT)) + 1 FROM messages WHERE tenant = $1 GROUP BY session",
+            ),
             ("events", "SELECT session, COUNT(*), MAX(seq) FROM events WHERE tenant = $1 GROUP BY session"),
         ] {
             for row in self.scope.fetch(sql, Vec::new()).await? {

@@ -59,7 +59,8 @@ impl Objects {
             let batch: Vec<ObjectId> = std::mem::take(&mut wanted).into_iter().collect();
             for ids in batch.chunks(ROWS * 4) {
                 let holes: Vec<String> = (0..ids.len()).map(|at| format!("${}", at + 2)).collect();
-                let sql = format!("SELECT id, kind, base, data, size FROM objects WHERE tenant = $1 AND id IN ({})", holes.join(", "));
+                let sql =
+                    format!("SELECT id, kind, base, data, size FROM objects WHERE tenant = $1 AND id IN ({})", holes.join(", "));
                 for row in self.scope.fetch(&sql, ids.iter().map(|id| Value::from(*id)).collect()).await? {
                     let Some(stored) = Stored::read(&row)? else { continue };
                     if let Some(base) = stored.base
@@ -412,7 +413,9 @@ mod tests {
                 3 => base = Some(other.to_string()),
                 _ => size += 1,
             }
-            let same = data == good.bytes(0).unwrap() && base.as_deref() == good.text_or_none(1).unwrap() && size == good.int(3).unwrap();
+            let same = data == good.bytes(0).unwrap()
+                && base.as_deref() == good.text_or_none(1).unwrap()
+                && size == good.int(3).unwrap();
             let update = "UPDATE objects SET data = $3, base = $4, size = $5 WHERE tenant = $1 AND id = $2";
             let mut tx = objects.scope.begin().await.unwrap();
             tx.exec(update, args![id, data, base, size]).await.unwrap();
@@ -420,7 +423,9 @@ mod tests {
             match objects.read_many(&[id]).await {
                 // The first byte of a change is its depth, which carries no content.
                 Ok(read) => assert!(same || read[&id].id() == id, "damage {n} to {id} was served"),
-                Err(StoreError::Corrupt { what, .. }) => assert!(what.contains(&id.to_string()), "{what} names another than {id}"),
+                Err(StoreError::Corrupt { what, .. }) => {
+                    assert!(what.contains(&id.to_string()), "{what} names another than {id}")
+                }
                 Err(other) => panic!("{other}"),
             }
             let mut tx = objects.scope.begin().await.unwrap();
