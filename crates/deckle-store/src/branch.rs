@@ -1,9 +1,13 @@
 //! A branch, the only handle that an agent's tools get. It reads and writes its own line of history and names no other.
 
+use std::collections::BTreeMap;
+
 use deckle_doc::DocKey;
 
 use crate::changes::{Changes, Commit, Meta};
 use crate::core::{Core, Line};
+use crate::decisions::{self, Decision};
+use crate::diff::ChangeId;
 use crate::error::StoreError;
 use crate::ids::{Actor, BranchId, CallId, RunId, Timestamp, UserId};
 use crate::object::ObjectId;
@@ -291,6 +295,14 @@ impl Branch {
     pub async fn restore(&self, base: &Snapshot, keys: &[DocKey], meta: &Meta) -> Result<Commit, StoreError> {
         let changes = restore_changes(&self.core, &self.line(), keys).await?;
         self.commit(base, &changes, meta).await
+    }
+
+    /// Returns what a person decided about the branch's changes, by change: a run that goes on reads it.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn decisions(&self) -> Result<BTreeMap<ChangeId, Decision>, StoreError> {
+        decisions::load(&self.core, &self.id).await
     }
 
     /// Returns what a protection forbids for a document.

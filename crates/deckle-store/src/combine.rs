@@ -31,6 +31,19 @@ impl Version {
         Ok(Some(Self { text: document.text, names: block_ids::names(&ids) }))
     }
 
+    /// A text that a person decided on, with the ids of the version it came from.
+    pub(crate) fn carried(key: &DocKey, from: Option<&Self>, text: &str) -> Result<Self, StoreError> {
+        let tree = parse(key, &text.into())?;
+        let ids = match from {
+            Some(from) => {
+                let (old, ids) = from.parts(key)?;
+                Ids::carry(&old, &ids, &tree)
+            }
+            None => Ids::derive(&tree),
+        };
+        Ok(Self { text: text.into(), names: block_ids::names(&ids) })
+    }
+
     pub(crate) fn parts(&self, key: &DocKey) -> Result<(Tree, Ids), StoreError> {
         let tree = parse(key, &self.text)?;
         let ids = block_ids::restore(&tree, &self.names).unwrap_or_else(|| Ids::derive(&tree));
@@ -235,15 +248,8 @@ impl<'a> Combined<'a> {
             Some(Resolution::Ours) => self.put(key, ours),
             Some(Resolution::Theirs) => self.put(key, theirs),
             Some(Resolution::Write(text)) => {
-                let tree = parse(key, &text.as_str().into())?;
-                let ids = match ours.as_ref().or(base.as_ref()) {
-                    Some(old) => {
-                        let (old_tree, old_ids) = old.parts(key)?;
-                        Ids::carry(&old_tree, &old_ids, &tree)
-                    }
-                    None => Ids::derive(&tree),
-                };
-                self.put(key, Some(Version { text: text.as_str().into(), names: block_ids::names(&ids) }));
+                let from = ours.as_ref().or(base.as_ref());
+                self.put(key, Some(Version::carried(key, from, text)?));
             }
             None => {
                 let text = |version: Option<Version>| version.map(|version| version.text.to_string());

@@ -5,6 +5,7 @@ mod branches;
 mod folder;
 mod git_ids;
 mod history;
+mod merge;
 mod sessions;
 mod support;
 mod tenants;
