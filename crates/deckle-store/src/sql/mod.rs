@@ -164,16 +164,17 @@ async fn name_tenant(
 impl Tx {
     /// Runs a query inside the transaction.
     pub(crate) async fn fetch(&mut self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
-        match &mut self.inner {
+        let done = match &mut self.inner {
             Inner::Sqlite(tx) => {
                 let query = value::bind_sqlite(sqlx::query(text(sql)), &self.tenant, values);
-                query.fetch_all(&mut **tx).await?.iter().map(value::from_sqlite).collect()
+                query.fetch_all(&mut **tx).await.map(|rows| rows.iter().map(value::from_sqlite).collect())
             }
             Inner::Postgres(tx) => {
                 let query = value::bind_postgres(sqlx::query(text(sql)), &self.tenant, values);
-                query.fetch_all(&mut **tx).await?.iter().map(value::from_postgres).collect()
+                query.fetch_all(&mut **tx).await.map(|rows| rows.iter().map(value::from_postgres).collect())
             }
-        }
+        };
+        done.map_err(|error| self.failure(error))?
     }
 
     /// Runs a query that answers with one row at most.
@@ -183,16 +184,21 @@ impl Tx {
 
     /// Runs a statement; returns how many rows it touched.
     pub(crate) async fn exec(&mut self, sql: &str, values: Vec<Value>) -> Result<u64, StoreError> {
-        Ok(match &mut self.inner {
+        let done = match &mut self.inner {
             Inner::Sqlite(tx) => {
                 let query = value::bind_sqlite(sqlx::query(text(sql)), &self.tenant, values);
-                query.execute(&mut **tx).await?.rows_affected()
+                query.execute(&mut **tx).await.map(|done| done.rows_affected())
             }
             Inner::Postgres(tx) => {
                 let query = value::bind_postgres(sqlx::query(text(sql)), &self.tenant, values);
-                query.execute(&mut **tx).await?.rows_affected()
+                query.execute(&mut **tx).await.map(|done| done.rows_affected())
             }
-        })
+        };
+        done.map_err(|error| self.failure(error))
+    }
+
+    fn failure(&self, error: sqlx::Error) -> StoreError {
+        failure(error, &self.failed)
     }
 
     /// Makes it true and durable. When the disk below refuses, nothing is acknowledged from then on: after a failed sync
@@ -202,12 +208,15 @@ impl Tx {
             Inner::Sqlite(tx) => tx.commit().await,
             Inner::Postgres(tx) => tx.commit().await,
         };
-        done.map_err(|error| {
-            let error = StoreError::from(error);
-            if matches!(error, StoreError::Disk { .. }) {
-                self.failed.store(true, Ordering::SeqCst);
-            }
-            error
-        })
+        done.map_err(|error| failure(error, &self.failed))
     }
+}
+
+/// Reads an error; one of the disk closes the store for writing.
+fn failure(error: sqlx::Error, failed: &AtomicBool) -> StoreError {
+    let error = StoreError::from(error);
+    if matches!(error, StoreError::Disk { .. }) {
+        failed.store(true, Ordering::SeqCst);
+    }
+    error
 }

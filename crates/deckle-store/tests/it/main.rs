@@ -2,10 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod branches;
+mod crash;
 mod folder;
 mod git_ids;
 mod history;
 mod merge;
+mod power;
 mod sessions;
 mod support;
 mod tenants;
+mod writers;

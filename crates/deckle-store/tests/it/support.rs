@@ -1,7 +1,6 @@
 //! What the tests share: engines, folders, keys.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use deckle_doc::DocKey;
@@ -15,6 +14,7 @@ pub struct Engine {
     pub name: &'static str,
     pub store: Store,
     pub tenant: Tenant,
+    pub url: String,
     _dir: Option<TempDir>,
 }
 
@@ -23,10 +23,10 @@ pub async fn engines() -> Vec<Engine> {
     let dir = TempDir::new().unwrap();
     let url = format!("sqlite:{}", dir.path().join("store.db").display());
     let store = Store::open_with(&url, clock()).await.unwrap();
-    let mut engines = vec![Engine { name: "sqlite", store, tenant: tenant(), _dir: Some(dir) }];
+    let mut engines = vec![Engine { name: "sqlite", store, tenant: tenant(), url, _dir: Some(dir) }];
     if let Ok(url) = std::env::var("DECKLE_TEST_POSTGRES") {
         let store = Store::open_with(&url, clock()).await.unwrap();
-        engines.push(Engine { name: "postgres", store, tenant: tenant(), _dir: None });
+        engines.push(Engine { name: "postgres", store, tenant: tenant(), url, _dir: None });
     }
     engines
 }
@@ -119,10 +119,6 @@ pub fn meta(intent: &str) -> Meta {
     Meta::new(agent(), intent)
 }
 
-pub fn text(text: &str) -> Arc<str> {
-    text.into()
-}
-
 /// Every file below a folder except the store, with its bytes.
 pub fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {
     fn walk(root: &Path, at: &Path, out: &mut Vec<(String, Vec<u8>)>) {
@@ -143,4 +139,31 @@ pub fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {
     walk(dir, dir, &mut out);
     out.sort();
     out
+}
+
+/// How much more than at every run: `make prove` sets it.
+pub fn scale() -> u64 {
+    std::env::var("DECKLE_PROVE_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
+/// Numbers that repeat when `DECKLE_TEST_SEED` says which.
+pub struct Random {
+    pub seed: u64,
+    state: u64,
+}
+
+impl Random {
+    pub fn new() -> Self {
+        let given = std::env::var("DECKLE_TEST_SEED").ok().and_then(|text| text.parse().ok());
+        let seed = given.unwrap_or_else(|| u64::from(std::process::id()) * 2_654_435_761 + 1);
+        Self { seed, state: seed }
+    }
+
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % limit.max(1)
+    }
 }
