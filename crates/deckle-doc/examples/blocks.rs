@@ -1,16 +1,14 @@
-//! Prints the block tree of each Markdown file named on standard input, one JSON line a file.
-
-use std::io::BufRead as _;
+//! Prints the block tree of each file named on standard input, a JSON line a file: `find . -name '*.md' | cargo run --example blocks`.
+use std::io::{BufRead, Write};
 
 use deckle_doc::{Dialect, Tree, jsonl};
 
-#[allow(clippy::print_stdout)]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    for file in std::io::stdin().lock().lines() {
-        let file = file?;
-        let tree = Tree::parse_bytes(&std::fs::read(&file)?, Dialect::Generic)?;
-        assert_eq!(tree.emit(), tree.source(), "{file}: the spans do not tile");
-        println!("{}", jsonl::line(&file, &tree));
+    let mut out = std::io::stdout().lock();
+    for path in std::io::stdin().lock().lines() {
+        let path = path?;
+        let tree = Tree::parse(std::fs::read_to_string(&path)?, Dialect::Generic)?;
+        writeln!(out, "{}", jsonl::line(&path, &tree, &jsonl::Options { directives: true, ..Default::default() }))?;
     }
     Ok(())
 }

@@ -1,102 +1,162 @@
-//! The tree as one JSON line a file, in the format of the reference parser's `blocks.mjs`.
+//! The line that `deckle blocks` prints for a document: the tree as JSON, in the form of the reference's own listing.
+//!
+//! `{"file": path, "bytes": n, "blocks": [[type, detail, start, end, [children]], …]}`, with the names that mdast gives to blocks
+//! and with contents as spans.
 
-use std::fmt::Write as _;
-
-use crate::kind::{Format, Kind};
+use crate::inline::InlineKind;
+use crate::kind::{Dialect, Format, Kind};
 use crate::tree::{Block, Tree};
 
-/// What a line shows beyond types, details and spans.
+/// What a line holds beyond the blocks.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
-    /// Directives as directives; without it they are what CommonMark makes of them only when the tree was parsed so.
+pub struct Options<'o> {
+    /// Read directives; without it they are paragraphs' text, as for a parser that doesn't know them.
     pub directives: bool,
+    /// A block's id, shown as the sixth element.
+    pub ids: Option<&'o dyn IdOf>,
+    /// Inline nodes, shown as the last element of blocks that have text.
+    pub inline: bool,
 }
 
-/// Returns `{"file": …, "bytes": …, "blocks": [[type, detail, start, end, [children]], …]}`.
-#[must_use]
-pub fn line(file: &str, tree: &Tree) -> String {
-    let mut out = String::from("{\"file\":");
+/// Gives blocks their ids.
+pub trait IdOf: std::fmt::Debug {
+    /// Returns the id of the block.
+    fn id_of(&self, block: &Block<'_>) -> String;
+}
+
+/// Returns the line, without a line ending.
+pub fn line(file: &str, tree: &Tree, options: &Options<'_>) -> String {
+    let mut out = String::with_capacity(tree.len() * 32 + 64);
+    out.push_str("{\"file\":");
     string(&mut out, file);
-    let _ = write!(out, ",\"bytes\":{},\"blocks\":", tree.source().len());
-    children(&mut out, tree.root());
+    out.push_str(&format!(",\"bytes\":{},\"blocks\":", tree.source().len()));
+    children(&mut out, &tree.root(), options);
     out.push('}');
     out
 }
 
-/// Writes the children of a block; depth is bounded by the parser.
-fn children(out: &mut String, block: Block<'_>) {
+/// The tree is at most 64 deep, and so is this.
+fn children(out: &mut String, parent: &Block<'_>, options: &Options<'_>) {
     out.push('[');
-    for (at, child) in block.children().enumerate() {
-        if at > 0 {
+    for (order, block) in parent.children().enumerate() {
+        if order > 0 {
             out.push(',');
         }
-        out.push_str("[\"");
-        out.push_str(name(child.kind()));
-        out.push_str("\",");
-        string(out, &detail(child));
-        let content = child.content();
-        let _ = write!(out, ",{},{},", content.start, content.end);
-        children(out, child);
+        element(out, &block, options);
+    }
+    out.push(']');
+}
+
+fn element(out: &mut String, block: &Block<'_>, options: &Options<'_>) {
+    let (name, detail) = names(block);
+    out.push_str("[\"");
+    out.push_str(name);
+    out.push_str("\",");
+    string(out, &detail);
+    let content = block.content();
+    let start = if name == "paragraph" { paragraph_start(block) } else { content.start };
+    out.push_str(&format!(",{start},{},", content.end));
+    children(out, block, options);
+    if let Some(ids) = options.ids {
+        out.push(',');
+        string(out, &ids.id_of(block));
+    }
+    if options.inline && block.has_inlines() {
+        out.push_str(",[");
+        for (order, inline) in block.inlines().iter().enumerate() {
+            if order > 0 {
+                out.push(',');
+            }
+            let name = inline_name(&inline.kind);
+            out.push_str(&format!("[\"{name}\",{},{},{}]", inline.span.start, inline.span.end, inline.descendants));
+        }
         out.push(']');
     }
     out.push(']');
 }
 
-/// The level, start number, check mark or name of a block.
-#[must_use]
-pub fn detail(block: Block<'_>) -> String {
+/// Where the reference has the start of a paragraph: of a task whose text does not start with plain text, on its `[`.
+fn paragraph_start(block: &Block<'_>) -> usize {
+    let start = block.content().start;
+    let Some(item) = block.parent() else { return start };
+    let task = matches!(item.kind(), Kind::Item { task: Some(_) });
+    if !task || block.index().0 != item.index().0 + 1 || block.tree().dialect() != Dialect::Generic {
+        return start;
+    }
+    let source = block.tree().source();
+    let text = source[item.content().start..start].rfind('[').map_or(start, |at| item.content().start + at);
+    // After the box stands one blank; a second one is text.
+    let blank_is_text = source[text + 3..start].chars().count() > 1;
+    let plain = block.inlines().first().is_none_or(|first| matches!(first.kind, InlineKind::Text) || is_text(&first.kind));
+    if plain || blank_is_text { start } else { text }
+}
+
+/// Whether the reference has no node of its own for this.
+fn is_text(kind: &InlineKind) -> bool {
+    matches!(kind, InlineKind::Math { .. } | InlineKind::Wikilink { .. } | InlineKind::Shortcode | InlineKind::SoftBreak)
+}
+
+fn names(block: &Block<'_>) -> (&'static str, String) {
+    let source = block.tree().source();
+    let generic = block.tree().dialect() == Dialect::Generic;
+    let none = String::new;
     match block.kind() {
-        Kind::Heading { level, .. } => level.to_string(),
-        Kind::List { ordered: Some(start), .. } => format!("ordered {start}"),
-        Kind::List { ordered: None, .. } => "bullet".to_owned(),
-        Kind::Item { task: Some(true) } => "checked".to_owned(),
-        Kind::Item { task: Some(false) } => "unchecked".to_owned(),
-        Kind::Container(directive) | Kind::Leaf(directive) => directive.name.of(block.tree().source()).to_owned(),
-        Kind::Admonition { name, .. } => name.of(block.tree().source()).to_owned(),
-        _ => String::new(),
+        Kind::Document => ("root", none()),
+        Kind::FrontMatter { format: Format::Yaml } => ("yaml", none()),
+        Kind::FrontMatter { format: Format::Toml } => ("toml", none()),
+        Kind::Heading { level, .. } => ("heading", level.to_string()),
+        Kind::Paragraph => ("paragraph", none()),
+        Kind::Quote => ("blockquote", none()),
+        Kind::List { ordered: Some(start), .. } => ("list", format!("ordered {start}")),
+        Kind::List { ordered: None, .. } => ("list", "bullet".to_owned()),
+        Kind::Item { task: Some(true) } => ("listItem", "checked".to_owned()),
+        Kind::Item { task: Some(false) } => ("listItem", "unchecked".to_owned()),
+        Kind::Item { task: None } => ("listItem", none()),
+        Kind::Code { .. } => ("code", none()),
+        Kind::Html => ("html", none()),
+        Kind::Break => ("thematicBreak", none()),
+        Kind::Table { .. } => ("table", none()),
+        Kind::Row { .. } => ("tableRow", none()),
+        Kind::Cell => ("tableCell", none()),
+        Kind::FootnoteDefinition { .. } => ("footnoteDefinition", none()),
+        Kind::LinkDefinition { .. } => ("definition", none()),
+        Kind::Container(directive) => ("containerDirective", directive.name.of(source).to_owned()),
+        Kind::Leaf(directive) => ("leafDirective", directive.name.of(source).to_owned()),
+        Kind::Math | Kind::Opaque { .. } if generic => ("paragraph", none()),
+        Kind::Math => ("math", none()),
+        Kind::Opaque { .. } => ("opaque", none()),
+        Kind::Admonition { name, .. } => ("admonition", name.of(source).to_owned()),
     }
 }
 
-/// The reference parser's name of a kind, where it has one.
-#[must_use]
-pub fn name(kind: Kind) -> &'static str {
+fn inline_name(kind: &InlineKind) -> &'static str {
     match kind {
-        Kind::Document => "root",
-        Kind::FrontMatter { format: Format::Yaml } => "yaml",
-        Kind::FrontMatter { format: Format::Toml } => "toml",
-        Kind::Heading { .. } => "heading",
-        Kind::Paragraph => "paragraph",
-        Kind::Quote => "blockquote",
-        Kind::List { .. } => "list",
-        Kind::Item { .. } => "listItem",
-        Kind::Code { .. } => "code",
-        Kind::Html => "html",
-        Kind::Break => "thematicBreak",
-        Kind::Table { .. } => "table",
-        Kind::Row { .. } => "tableRow",
-        Kind::Cell => "tableCell",
-        Kind::FootnoteDefinition { .. } => "footnoteDefinition",
-        Kind::LinkDefinition { .. } => "definition",
-        Kind::Container(_) | Kind::Admonition { .. } => "containerDirective",
-        Kind::Leaf(_) => "leafDirective",
-        Kind::Math => "math",
-        Kind::Opaque { .. } => "opaque",
+        InlineKind::Text => "text",
+        InlineKind::Emphasis => "emphasis",
+        InlineKind::Strong => "strong",
+        InlineKind::Strikethrough => "delete",
+        InlineKind::Code => "inlineCode",
+        InlineKind::Math { .. } => "inlineMath",
+        InlineKind::Link(_) | InlineKind::Autolink { .. } => "link",
+        InlineKind::Image(_) => "image",
+        InlineKind::Wikilink { embed: false, .. } => "wikilink",
+        InlineKind::Wikilink { embed: true, .. } => "embed",
+        InlineKind::Directive { .. } => "textDirective",
+        InlineKind::FootnoteReference { .. } => "footnoteReference",
+        InlineKind::Html => "html",
+        InlineKind::Shortcode => "shortcode",
+        InlineKind::HardBreak => "break",
+        InlineKind::SoftBreak => "softBreak",
     }
 }
 
-/// Writes a JSON string.
 fn string(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if (c as u32) < 0x20 => {
-                let _ = write!(out, "\\u{:04x}", c as u32);
-            }
+            c if c < ' ' => out.push_str(&format!("\\u{:04x}", c as u32)),
             c => out.push(c),
         }
     }

@@ -38,8 +38,12 @@ impl Tag {
     }
 }
 
+/// A bit of `small`: the block was split off the lines of another, so that parsing cannot start again at it.
+pub(crate) const SPLIT: u16 = 0x8000;
+
 /// One block. `small` and `extra` mean what the tag says:
-/// level (heading), `tight | delimiter << 8` and the start (list), task (item), head (row), what (opaque).
+/// `flag` is the level (heading), tight (list), task (item), head (row), what (opaque); `small` the delimiter (list) or the
+/// columns to its content (item, footnote, container); `extra` the start (list), the closing (row) or an [`Info`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     pub tag: Tag,
@@ -63,10 +67,12 @@ pub(crate) struct Info {
     pub c: Span,
     pub number: u32,
     pub form: u32,
+    /// Where the closing of a container starts; `u32::MAX` without one.
+    pub close: u32,
 }
 
 impl Info {
-    pub(crate) const EMPTY: Info = Info { a: Span::NONE, b: Span::NONE, c: Span::NONE, number: 0, form: 0 };
+    pub(crate) const EMPTY: Info = Info { a: Span::NONE, b: Span::NONE, c: Span::NONE, number: 0, form: 0, close: u32::MAX };
 
     /// Moves the spans by `by`.
     pub(crate) fn shift(&mut self, by: u32) {
@@ -75,6 +81,9 @@ impl Info {
                 span.start = span.start.wrapping_add(by);
                 span.end = span.end.wrapping_add(by);
             }
+        }
+        if self.close != u32::MAX {
+            self.close = self.close.wrapping_add(by);
         }
     }
 }

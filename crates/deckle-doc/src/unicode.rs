@@ -11,12 +11,14 @@ pub(crate) fn is_punctuation(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_punctuation();
     }
+    if c.is_alphanumeric() {
+        return false;
+    }
     let mut buffer = [0; 4];
     PUNCTUATION.as_ref().is_some_and(|class| class.is_match(c.encode_utf8(&mut buffer)))
 }
 
 /// Returns whether a character is Unicode white space, as CommonMark 0.31 says: category Zs, tab, line feed, form feed, carriage return.
-#[allow(dead_code)]
 pub(crate) fn is_whitespace(c: char) -> bool {
     matches!(
         c,

@@ -9,8 +9,12 @@ use std::ops::Range;
 use super::delimiters::Delimiters;
 use super::view::View;
 use super::{InlineKind, LinkForm, Target, links, literal};
-use crate::parse::{directive_attributes, directive_label, directive_name, html_tag};
+use crate::kind::Span;
+use crate::parse::{directive, html};
 use crate::tree::Tree;
+
+/// How far the parts of a text directive are looked for.
+const MAX_DIRECTIVE: usize = 4096;
 
 /// Something found: offsets into the view.
 #[derive(Clone, Debug)]
@@ -196,7 +200,7 @@ impl<'v, 't> Scanner<'v, 't> {
         if rest.starts_with(b"<!") && rest.get(2).is_some_and(u8::is_ascii_alphabetic) {
             return until(&mut self.missing.declaration, 2, b">");
         }
-        html_tag(rest)
+        html::inline_tag(rest)
     }
 
     /// `$x$` as Pandoc reads it: no blank inside the dollars, no digit after. `$$x$$` has two.
@@ -261,27 +265,19 @@ impl<'v, 't> Scanner<'v, 't> {
         if colons > 1 {
             return at + colons;
         }
-        let line_end = memchr::memchr(b'\n', &self.text[at..]).map_or(self.text.len(), |end| at + end);
         // A name is short; what is longer is a path or an address.
-        let line = &self.text[at + 1..line_end.min(at + 1 + 2048)];
-        let Ok(line) = std::str::from_utf8(line).or_else(|error| std::str::from_utf8(&line[..error.valid_up_to()])) else {
+        let limit = self.text.len().min(at + 1 + MAX_DIRECTIVE);
+        let Some(parts) = directive::parts(self.text, at + 1, limit, true) else { return at + 1 };
+        if parts.label == Span::NONE && parts.attributes == Span::NONE {
             return at + 1;
+        }
+        let span = |span: Span| span.some().map(|span| self.view.span(span.range()));
+        let kind = InlineKind::Directive {
+            name: self.view.span(parts.name.range()),
+            label: span(parts.label),
+            attributes: span(parts.attributes),
         };
-        let Some(name) = directive_name(line) else { return at + 1 };
-        let (mut used, mut label, mut attributes) = (name, None, None);
-        if let Some(length) = directive_label(&line[used..]) {
-            label = Some(self.view.span(at + 2 + used..at + used + length));
-            used += length;
-        }
-        if let Some(length) = directive_attributes(&line[used..]) {
-            attributes = Some(self.view.span(at + 2 + used..at + used + length));
-            used += length;
-        }
-        if used == name {
-            return at + 1;
-        }
-        let kind = InlineKind::Directive { name: self.view.span(at + 1..at + 1 + name), label, attributes };
-        self.push(kind, at..at + 1 + used, at + 1 + name..at + 1 + used)
+        self.push(kind, at..parts.end, parts.name.range().end..parts.end)
     }
 
     /// `[[target#heading|alias]]`, `![[…]]`.

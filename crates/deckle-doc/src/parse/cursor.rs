@@ -1,97 +1,88 @@
-//! A position in a line, in bytes and in columns.
+//! A place in a line, in bytes and in columns: a tab may be used up in parts.
 
-/// Reads a line from left to right. Tabs stop at every fourth column; one that is used in part leaves its rest as blanks.
-#[derive(Clone, Copy)]
-pub(super) struct Cursor<'s> {
-    bytes: &'s [u8],
-    /// The next byte.
-    pub pos: usize,
-    /// The column of the next blank or byte.
-    pub column: usize,
-    /// The end of the line, without its line end.
+use crate::parse::chars::is_blank;
+
+/// One line, and how far its containers' prefixes have been read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor<'s> {
+    pub src: &'s [u8],
+    /// Where the line starts.
+    pub start: usize,
+    /// Where it ends, without its line ending.
     pub end: usize,
-}
-
-/// What stands ahead of a cursor.
-#[derive(Clone, Copy)]
-pub(super) struct Ahead {
-    /// Columns of blanks before the first other byte.
-    pub indent: usize,
-    /// Where that byte is; the end of the line when there is none.
-    pub pos: usize,
-    /// That byte; a line feed when there is none.
-    pub byte: u8,
-}
-
-impl Ahead {
-    /// Whether the rest of the line is blank.
-    pub fn is_blank(self) -> bool {
-        self.byte == b'\n'
-    }
+    /// Where the next line starts.
+    pub next: usize,
+    /// The next byte to read.
+    pub at: usize,
+    /// The column of that byte, or the column inside its tab.
+    pub column: usize,
 }
 
 impl<'s> Cursor<'s> {
-    pub fn new(bytes: &'s [u8], start: usize, end: usize) -> Self {
-        Self { bytes, pos: start, column: 0, end }
+    /// Returns the cursor of the line that starts at `start`.
+    pub(crate) fn line(src: &'s [u8], start: usize) -> Cursor<'s> {
+        let rest = &src[start..];
+        let (end, next) = match memchr::memchr2(b'\n', b'\r', rest) {
+            None => (src.len(), src.len()),
+            Some(at) if rest[at] == b'\r' && rest.get(at + 1) == Some(&b'\n') => (start + at, start + at + 2),
+            Some(at) => (start + at, start + at + 1),
+        };
+        Cursor { src, start, end, next, at: start, column: 0 }
     }
 
-    /// Looks past the blanks.
-    #[inline]
-    pub fn ahead(&self) -> Ahead {
-        let (mut pos, mut column) = (self.pos, self.column);
-        while pos < self.end {
-            match self.bytes[pos] {
+    /// Returns how many columns of blanks come next, and the first byte that is none.
+    pub(crate) fn indent(&self) -> (usize, usize) {
+        let (mut at, mut column) = (self.at, self.column);
+        while at < self.end {
+            match self.src[at] {
                 b' ' => column += 1,
                 b'\t' => column += 4 - column % 4,
-                byte => return Ahead { indent: column - self.column, pos, byte },
+                _ => break,
             }
-            pos += 1;
+            at += 1;
         }
-        Ahead { indent: column - self.column, pos, byte: b'\n' }
+        (column - self.column, at)
     }
 
-    /// Uses up to `columns` columns of blanks; returns how many there were.
-    pub fn skip_columns(&mut self, columns: usize) -> usize {
-        let mut used = 0;
-        while used < columns && self.pos < self.end {
-            match self.bytes[self.pos] {
+    /// Moves over up to `columns` columns of blanks; returns how many there were.
+    pub(crate) fn skip_columns(&mut self, columns: usize) -> usize {
+        let goal = self.column + columns;
+        let from = self.column;
+        while self.column < goal && self.at < self.end {
+            match self.src[self.at] {
                 b' ' => {
-                    self.pos += 1;
                     self.column += 1;
-                    used += 1;
+                    self.at += 1;
                 }
                 b'\t' => {
-                    let width = 4 - self.column % 4;
-                    let take = width.min(columns - used);
-                    self.column += take;
-                    used += take;
-                    if take == width {
-                        self.pos += 1;
+                    let stop = self.column + 4 - self.column % 4;
+                    if stop > goal {
+                        self.column = goal;
+                    } else {
+                        self.column = stop;
+                        self.at += 1;
                     }
                 }
                 _ => break,
             }
         }
-        used
+        self.column - from
     }
 
-    /// Moves to a byte that is ahead, past `ahead`'s blanks.
-    pub fn jump(&mut self, ahead: Ahead) {
-        self.column += ahead.indent;
-        self.pos = ahead.pos;
+    /// Moves to `at`, over bytes that are one column each after the blanks up to them.
+    pub(crate) fn move_over(&mut self, at: usize) {
+        while self.at < at {
+            self.column = if self.src[self.at] == b'\t' { self.column + 4 - self.column % 4 } else { self.column + 1 };
+            self.at += 1;
+        }
     }
 
-    /// Moves past `count` bytes, none of them a tab.
-    pub fn skip_bytes(&mut self, count: usize) {
-        self.pos += count;
-        self.column += count;
+    /// Returns the end of the line without trailing blanks, not before `from`.
+    pub(crate) fn trimmed_end(&self, from: usize) -> usize {
+        let mut end = self.end;
+        while end > from && is_blank(self.src[end - 1]) {
+            end -= 1;
+        }
+        end
     }
-}
-
-/// The end of `range` of `bytes` without blanks at the end.
-pub(super) fn trim_end(bytes: &[u8], start: usize, mut end: usize) -> usize {
-    while end > start && matches!(bytes[end - 1], b' ' | b'\t') {
-        end -= 1;
-    }
-    end
 }

@@ -1,54 +1,10 @@
-//! HTML blocks: the seven start and end conditions of the specification.
+//! HTML that starts a line: the seven conditions of CommonMark.
 
-use super::cursor::{Ahead, trim_end};
-use super::raw::Kind;
-use super::{Leaf, Parser, Reading};
+use memchr::memmem;
 
-/// What ends an HTML block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// A line with `</script>`, `</pre>`, `</style>` or `</textarea>`.
-    Raw,
-    /// A line with `-->`.
-    Comment,
-    /// A line with `?>`.
-    Instruction,
-    /// A line with `>`.
-    Declaration,
-    /// A line with `]]>`.
-    Cdata,
-    /// A blank line.
-    Blank,
-}
+use crate::parse::chars::{is_blank, is_line_end};
 
-impl End {
-    pub fn at_blank(self) -> bool {
-        self == Self::Blank
-    }
-
-    /// Whether the line holds the end.
-    pub fn is_in(self, line: &[u8]) -> bool {
-        let has = |needle: &[u8]| memchr::memmem::find(line, needle).is_some();
-        match self {
-            Self::Raw => {
-                ["</script>", "</pre>", "</style>", "</textarea>"].iter().any(|tag| find_ignoring_case(line, tag.as_bytes()))
-            }
-            Self::Comment => has(b"-->"),
-            Self::Instruction => has(b"?>"),
-            Self::Declaration => has(b">"),
-            Self::Cdata => has(b"]]>"),
-            Self::Blank => false,
-        }
-    }
-}
-
-fn find_ignoring_case(line: &[u8], tag: &[u8]) -> bool {
-    memchr::memchr_iter(b'<', line).any(|at| line.get(at..at + tag.len()).is_some_and(|text| text.eq_ignore_ascii_case(tag)))
-}
-
-const RAW: [&str; 4] = ["pre", "script", "style", "textarea"];
-
-/// The names of condition 6, sorted.
+/// Tags that open a block which a blank line ends.
 const BLOCK_NAMES: [&str; 62] = [
     "address",
     "article",
@@ -113,141 +69,183 @@ const BLOCK_NAMES: [&str; 62] = [
     "track",
     "ul",
 ];
+/// Tags whose content is raw text.
+const RAW_NAMES: [&str; 4] = ["pre", "script", "style", "textarea"];
 
-impl Parser<'_> {
-    pub(super) fn start_html(&mut self, line: &mut Reading<'_>, ahead: Ahead, in_paragraph: bool) -> bool {
-        let text = &self.bytes[ahead.pos..line.cursor.end];
-        let Some(end) = start_condition(text, in_paragraph) else { return false };
-        self.make_room(line, false);
-        let node = self.push(Kind::Html, line.block_start(), ahead.pos);
-        self.extend(node, trim_end(self.bytes, ahead.pos, line.cursor.end));
-        if !end.is_in(text) {
-            self.leaf = Leaf::Html { node, end };
+/// What ends the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HtmlEnd {
+    /// `</pre>`, `</script>`, `</style>` or `</textarea>`.
+    Raw,
+    /// `-->`
+    Comment,
+    /// `?>`
+    Instruction,
+    /// `>`
+    Declaration,
+    /// `]]>`
+    Data,
+    /// A blank line.
+    Blank,
+}
+
+impl HtmlEnd {
+    /// Whether the line holds the end.
+    pub(crate) fn is_in(self, line: &[u8]) -> bool {
+        match self {
+            HtmlEnd::Raw => {
+                let mut rest = line;
+                while let Some(at) = memmem::find(rest, b"</") {
+                    rest = &rest[at + 2..];
+                    let length = rest.iter().take(9).take_while(|byte| byte.is_ascii_alphabetic()).count();
+                    if rest.get(length) == Some(&b'>') && is_name(&rest[..length], &RAW_NAMES) {
+                        return true;
+                    }
+                }
+                false
+            }
+            HtmlEnd::Comment => memmem::find(line, b"-->").is_some(),
+            HtmlEnd::Instruction => memmem::find(line, b"?>").is_some(),
+            HtmlEnd::Declaration => memchr::memchr(b'>', line).is_some(),
+            HtmlEnd::Data => memmem::find(line, b"]]>").is_some(),
+            HtmlEnd::Blank => false,
         }
-        true
     }
 }
 
-fn start_condition(text: &[u8], in_paragraph: bool) -> Option<End> {
-    let rest = text.get(1..)?;
-    match rest.first()? {
-        b'!' => {
-            if rest.starts_with(b"!--") {
-                return Some(End::Comment);
-            }
-            if rest.starts_with(b"![CDATA[") {
-                return Some(End::Cdata);
-            }
-            return rest.get(1).is_some_and(u8::is_ascii_alphabetic).then_some(End::Declaration);
-        }
-        b'?' => return Some(End::Instruction),
-        _ => {}
-    }
-    let closing = rest.first() == Some(&b'/');
-    let name_start = usize::from(closing);
-    let length = rest[name_start..].iter().take_while(|b| b.is_ascii_alphanumeric()).count();
-    let name = &rest[name_start..name_start + length];
-    let after = rest.get(name_start + length);
-    if !closing
-        && matches!(after, None | Some(b' ' | b'\t' | b'>'))
-        && RAW.iter().any(|raw| name.eq_ignore_ascii_case(raw.as_bytes()))
-    {
-        return Some(End::Raw);
-    }
-    let lower = name.to_ascii_lowercase();
-    let ends_name = match after {
-        None | Some(b' ' | b'\t' | b'>') => true,
-        Some(b'/') => rest.get(name_start + length + 1) == Some(&b'>'),
-        _ => false,
-    };
-    if ends_name && BLOCK_NAMES.binary_search_by(|known| known.as_bytes().cmp(&lower)).is_ok() {
-        return Some(End::Blank);
-    }
-    // Condition 7: one whole tag alone on the line, and not in a paragraph.
-    if in_paragraph || RAW.iter().any(|raw| lower == raw.as_bytes()) && !closing {
-        return None;
-    }
-    let length = whole_tag(text)?;
-    text[length..].iter().all(|b| matches!(b, b' ' | b'\t')).then_some(End::Blank)
+fn is_name(name: &[u8], names: &[&str]) -> bool {
+    names.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name))
 }
 
-/// The length of the open or closing tag that `text` starts with, on one line.
-pub(crate) fn whole_tag(text: &[u8]) -> Option<usize> {
-    if text.first() != Some(&b'<') {
+/// Returns what ends the HTML block that `line` starts at its first byte, `<`. A complete tag of any other name doesn't interrupt
+/// a paragraph.
+pub(crate) fn start(line: &[u8], interrupting: bool) -> Option<HtmlEnd> {
+    match *line.get(1)? {
+        b'!' if line[2..].starts_with(b"--") => Some(HtmlEnd::Comment),
+        b'!' if line[2..].starts_with(b"[CDATA[") => Some(HtmlEnd::Data),
+        b'!' => line.get(2).filter(|byte| byte.is_ascii_alphabetic()).map(|_| HtmlEnd::Declaration),
+        b'?' => Some(HtmlEnd::Instruction),
+        b'/' => tag(line, 2, true, interrupting),
+        _ => tag(line, 1, false, interrupting),
+    }
+}
+
+fn tag(line: &[u8], at: usize, closing: bool, interrupting: bool) -> Option<HtmlEnd> {
+    let rest = &line[at..];
+    if !rest.first()?.is_ascii_alphabetic() {
         return None;
     }
-    let closing = text.get(1) == Some(&b'/');
-    let mut at = if closing { 2 } else { 1 };
-    if !text.get(at)?.is_ascii_alphabetic() {
+    let length = rest.iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || byte == b'-').count();
+    let (name, after) = (&rest[..length], rest.get(length).copied());
+    if !matches!(after, None | Some(b' ' | b'\t' | b'/' | b'>')) {
         return None;
     }
-    while text.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'-') {
+    let slash = after == Some(b'/');
+    if !slash && !closing && is_name(name, &RAW_NAMES) {
+        return Some(HtmlEnd::Raw);
+    }
+    if is_name(name, &BLOCK_NAMES) {
+        return (!slash || rest.get(length + 1) == Some(&b'>')).then_some(HtmlEnd::Blank);
+    }
+    if interrupting {
+        return None;
+    }
+    let end = if closing { skip_blanks(rest, length) } else { open_tag_end(rest, length)? };
+    let complete = rest.get(end) == Some(&b'>') && rest[end + 1..].iter().all(|&byte| is_blank(byte));
+    complete.then_some(HtmlEnd::Blank)
+}
+
+fn skip_blanks(line: &[u8], mut at: usize) -> usize {
+    while at < line.len() && is_blank(line[at]) {
         at += 1;
     }
-    let blanks = |mut at: usize| {
-        while text.get(at).is_some_and(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r')) {
+    at
+}
+
+/// Returns the place where the `>` of an open tag must be, after its attributes.
+fn open_tag_end(line: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        let blank = skip_blanks(line, at);
+        match *line.get(blank)? {
+            b'/' => return Some(blank + 1),
+            byte if byte == b':' || byte == b'_' || byte.is_ascii_alphabetic() => {
+                at = blank;
+                while at < line.len() && (line[at].is_ascii_alphanumeric() || matches!(line[at], b'-' | b'.' | b':' | b'_')) {
+                    at += 1;
+                }
+            }
+            _ => return Some(blank),
+        }
+        let equals = skip_blanks(line, at);
+        if line.get(equals) != Some(&b'=') {
+            continue;
+        }
+        let value = skip_blanks(line, equals + 1);
+        match *line.get(value)? {
+            b'<' | b'=' | b'>' | b'`' => return None,
+            quote @ (b'"' | b'\'') => {
+                at = value + 1 + memchr::memchr(quote, &line[value + 1..])? + 1;
+                if !matches!(line.get(at), Some(b'/' | b'>' | b' ' | b'\t')) {
+                    return None;
+                }
+            }
+            _ => {
+                at = value;
+                while at < line.len() && !matches!(line[at], b'"' | b'\'' | b'/' | b'<' | b'=' | b'>' | b'`' | b' ' | b'\t') {
+                    at += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Returns the length of the tag at the start of `text`: an open tag or a closing tag, which may hold line endings.
+pub(crate) fn inline_tag(text: &[u8]) -> Option<usize> {
+    let name = |from: usize| {
+        let first = text.get(from).is_some_and(u8::is_ascii_alphabetic);
+        first.then(|| from + text[from..].iter().take_while(|&&byte| byte.is_ascii_alphanumeric() || byte == b'-').count())
+    };
+    let space = |mut at: usize| {
+        while text.get(at).is_some_and(|&byte| is_blank(byte) || is_line_end(byte)) {
             at += 1;
         }
         at
     };
+    if text.get(1) == Some(&b'/') {
+        let end = space(name(2)?);
+        return (text.get(end) == Some(&b'>')).then_some(end + 1);
+    }
+    let mut at = name(1)?;
     loop {
-        let after = blanks(at);
-        match text.get(after)? {
-            b'>' => return Some(after + 1),
-            b'/' if !closing => return (text.get(after + 1) == Some(&b'>')).then_some(after + 2),
-            _ if closing || after == at => return None,
-            _ => {}
-        }
-        at = after;
-        if !text.get(at).is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b':')) {
-            return None;
-        }
-        while text.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'.' | b'-')) {
-            at += 1;
-        }
-        let equals = blanks(at);
-        if text.get(equals) != Some(&b'=') {
-            continue;
-        }
-        at = blanks(equals + 1);
-        match text.get(at)? {
-            quote @ (b'"' | b'\'') => {
-                at += 2 + memchr::memchr(*quote, &text[at + 1..])?;
-            }
-            _ => {
-                let start = at;
-                while text
-                    .get(at)
-                    .is_some_and(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'=' | b'<' | b'>' | b'`'))
+        let next = space(at);
+        match *text.get(next)? {
+            b'>' => return Some(next + 1),
+            b'/' => return (text.get(next + 1) == Some(&b'>')).then_some(next + 2),
+            byte if next > at && (byte == b':' || byte == b'_' || byte.is_ascii_alphabetic()) => {
+                at = next;
+                while text.get(at).is_some_and(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':' | b'_'))
                 {
                     at += 1;
                 }
-                if at == start {
-                    return None;
+            }
+            _ => return None,
+        }
+        let equals = space(at);
+        if text.get(equals) != Some(&b'=') {
+            continue;
+        }
+        let value = space(equals + 1);
+        match *text.get(value)? {
+            b'<' | b'=' | b'>' | b'`' => return None,
+            quote @ (b'"' | b'\'') => at = value + 1 + memchr::memchr(quote, &text[value + 1..])? + 1,
+            _ => {
+                at = value;
+                while text.get(at).is_some_and(|&byte| {
+                    !matches!(byte, b'"' | b'\'' | b'<' | b'=' | b'>' | b'`') && !is_blank(byte) && !is_line_end(byte)
+                }) {
+                    at += 1;
                 }
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_names_are_sorted() {
-        assert!(BLOCK_NAMES.is_sorted());
-    }
-
-    #[test]
-    fn tags() {
-        for (text, length) in
-            [("<a>", 3), ("<a/>", 4), ("</a >", 5), ("<a b=c d='e' f=\"g\">x", 19), ("<x-y z>", 7), ("<a b = c>", 9)]
-        {
-            assert_eq!(whole_tag(text.as_bytes()), Some(length), "{text}");
-        }
-        for text in ["<a", "<a b=>", "<1>", "</a b>", "<a'b'>", "<a b='c>", "< a>"] {
-            assert_eq!(whole_tag(text.as_bytes()), None, "{text}");
         }
     }
 }

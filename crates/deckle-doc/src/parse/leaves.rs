@@ -1,242 +1,261 @@
-//! Leaves: headings, paragraphs, code, breaks.
+//! What the rest of a line is, after its containers: the open leaf's next line, or the start of another.
 
-use super::cursor::{Ahead, trim_end};
-use super::raw::{Fence, Kind};
-use super::{Leaf, Line, OpenKind, Parser, Reading, definitions};
-use crate::kind::Span;
+use crate::node::{Info, Tag};
+use crate::parse::chars::is_blank;
+use crate::parse::html::HtmlEnd;
+use crate::parse::start::Start;
+use crate::parse::table::{self, MAX_EXCESS_CELLS};
+use crate::parse::{Leaf, OpenKind, Parser, TextLine};
 
 impl Parser<'_> {
-    /// Gives the line to an open leaf that takes it before any block may start. Returns true when the line is used up.
-    pub(super) fn continue_leaf(&mut self, line: &mut Reading<'_>) -> bool {
+    /// Whether the leaf takes every line that its containers go on with.
+    pub(super) fn leaf_is_concrete(&self) -> bool {
+        matches!(self.leaf, Leaf::Code { .. } | Leaf::Html { .. } | Leaf::Math { .. } | Leaf::Opaque { .. })
+    }
+
+    /// Reads what is left of the line.
+    pub(super) fn read_rest(&mut self, matched: usize, opened: bool, quotes: usize) {
+        let (columns, place) = self.line.indent();
+        let all = opened || matched == self.stack.len();
+        if place == self.line.end {
+            if !all {
+                self.close_to(matched);
+            }
+            let verbatim = self.leaf_is_concrete();
+            self.blank_rest();
+            self.blank = !opened && !verbatim;
+            self.blank_quotes = quotes;
+            return;
+        }
+        if !all {
+            if self.may_be_lazy(matched) && (columns > 3 || self.start_at(place, true).is_none()) {
+                self.lazy_line(columns, place);
+                self.blank = false;
+                return;
+            }
+            self.close_to(matched);
+        }
+        self.text_rest(columns, place);
+        self.blank = false;
+    }
+
+    /// A line without content.
+    fn blank_rest(&mut self) {
         match self.leaf {
-            Leaf::Fenced { node, byte, length } => {
-                let ahead = line.cursor.ahead();
-                let end = trim_end(self.bytes, ahead.pos.min(line.cursor.end), line.cursor.end);
-                if ahead.indent < 4 && ahead.byte == byte {
-                    let text = &self.bytes[ahead.pos..end];
-                    if text.len() >= length && text.iter().all(|b| *b == byte) {
-                        self.extend(node, end);
-                        if let Kind::Code { fence: Some(fence), .. } = &mut self.nodes[node as usize].kind {
-                            fence.closed = true;
-                        }
-                        self.leaf = Leaf::None;
-                        return true;
-                    }
+            Leaf::Paragraph { .. } | Leaf::Table { .. } | Leaf::Opaque { .. } | Leaf::Html { end: HtmlEnd::Blank, .. } => {
+                self.close_leaf();
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a line may go on with the paragraph although containers around it don't go on. Nothing reaches into a fenced one.
+    fn may_be_lazy(&self, matched: usize) -> bool {
+        matches!(self.leaf, Leaf::Paragraph { .. }) && !self.stack[matched..].iter().any(|open| open.kind == OpenKind::Fenced)
+    }
+
+    /// A line that interrupts no paragraph. A complete HTML tag on it starts HTML in the innermost container, as in the reference;
+    /// else it is text of the paragraph.
+    fn lazy_line(&mut self, columns: usize, place: usize) {
+        if columns < 4
+            && self.src[place] == b'<'
+            && let Some(start @ Start::Html(_)) = self.start_at(place, false)
+        {
+            self.close_leaf();
+            self.begin(start, place);
+        } else {
+            self.paragraph_line(place, true, columns > 3);
+        }
+    }
+
+    fn text_rest(&mut self, columns: usize, place: usize) {
+        match self.leaf {
+            Leaf::Code { node, character, length } => {
+                let end = self.line.trimmed_end(place);
+                self.node(node).content_end = end as u32;
+                if columns < 4 && self.is_closing_fence(place, character, length) {
+                    self.leaf = Leaf::None;
                 }
-                if !ahead.is_blank() {
-                    self.extend(node, end);
-                }
-                true
             }
             Leaf::Html { node, end } => {
-                let ahead = line.cursor.ahead();
-                if ahead.is_blank() && end.at_blank() {
+                let trimmed = self.line.trimmed_end(place);
+                self.node(node).content_end = trimmed as u32;
+                if end.is_in(&self.src[place..self.line.end]) {
                     self.leaf = Leaf::None;
-                    return true;
                 }
-                if !ahead.is_blank() {
-                    self.extend(node, trim_end(self.bytes, ahead.pos, line.cursor.end));
-                    if end.is_in(&self.bytes[ahead.pos..line.cursor.end]) {
-                        self.leaf = Leaf::None;
-                    }
+            }
+            Leaf::Math { node } => {
+                let end = self.line.trimmed_end(place);
+                self.node(node).content_end = end as u32;
+                if &self.src[place..end] == b"$$" {
+                    self.leaf = Leaf::None;
                 }
-                true
+            }
+            Leaf::Opaque { node } => {
+                let end = self.line.trimmed_end(place);
+                self.node(node).content_end = end as u32;
             }
             Leaf::Indented { node } => {
-                let ahead = line.cursor.ahead();
-                if ahead.is_blank() {
-                    return true;
+                if columns > 3 {
+                    let end = self.line.trimmed_end(place);
+                    self.node(node).content_end = end as u32;
+                } else {
+                    self.leaf = Leaf::None;
+                    self.start_leaf(columns, place);
                 }
-                if ahead.indent >= 4 {
-                    self.extend(node, trim_end(self.bytes, ahead.pos, line.cursor.end));
-                    return true;
-                }
-                self.leaf = Leaf::None;
-                false
             }
-            Leaf::None | Leaf::Paragraph { .. } | Leaf::Table { .. } => false,
+            Leaf::Paragraph { .. } => self.after_paragraph(columns, place),
+            Leaf::Table { columns: count, .. } => {
+                if columns > 3 || self.start_at(place, false).is_some() {
+                    self.close_leaf();
+                    self.start_leaf(columns, place);
+                } else {
+                    self.row(false, count + MAX_EXCESS_CELLS, self.line.start, place, self.line.end);
+                }
+            }
+            Leaf::None => self.start_leaf(columns, place),
         }
     }
 
-    /// A line with nothing on it ends a paragraph or a table.
-    pub(super) fn blank_line(&mut self, line: &Reading<'_>) {
-        if line.matched < self.open.len() {
-            let keep = line.matched;
-            self.close_to(keep);
-        } else if !matches!(self.leaf, Leaf::Fenced { .. }) {
-            self.close_leaf();
+    /// A line after the lines of a paragraph.
+    fn after_paragraph(&mut self, columns: usize, place: usize) {
+        if columns > 3 {
+            self.paragraph_line(place, false, true);
+            return;
         }
-    }
-
-    /// Text that starts no block: a line of the open paragraph or table, or a new paragraph.
-    pub(super) fn text_line(&mut self, line: &mut Reading<'_>, ahead: Ahead, paragraph: Option<u32>) {
-        let end = trim_end(self.bytes, ahead.pos, line.cursor.end);
-        let text = Span::new(ahead.pos, end);
-        let all_matched = line.matched == self.open.len();
-        if let Some(node) = paragraph {
-            // A lazy line continues a paragraph in quotes and items, not inside a directive that it does not belong to.
-            let lazy = self.open[line.matched..].iter().all(|open| !matches!(open.kind, OpenKind::Directive { .. }));
-            if all_matched || lazy {
-                self.lines.push(Line { start: line.start, text });
-                self.extend(node, end);
+        let first = self.src[place];
+        if matches!(first, b'=' | b'-') {
+            let end = self.line.trimmed_end(place);
+            if self.src[place..end].iter().all(|&byte| byte == first) && self.close_as_heading(first, end) {
+                return;
+            }
+            if matches!(self.leaf, Leaf::None) {
+                // The paragraph was nothing but definitions.
+                self.start_leaf(columns, place);
                 return;
             }
         }
-        if let (Leaf::Table { node }, true) = (self.leaf, all_matched) {
-            self.table_row(node, line, ahead, end);
+        if matches!(first, b'|' | b'-' | b':') && self.close_as_table(place) {
             return;
         }
-        self.make_room(line, false);
-        let start = line.block_start();
-        let node = self.push(Kind::Paragraph, start, ahead.pos);
-        self.extend(node, end);
-        self.leaf = Leaf::Paragraph { node };
-        self.lines.clear();
-        self.lines.push(Line { start, text });
+        if let Some(start) = self.start_at(place, true) {
+            self.close_leaf();
+            self.begin(start, place);
+        } else {
+            self.paragraph_line(place, false, false);
+        }
     }
 
-    /// Ends the open leaf.
-    pub(super) fn close_leaf(&mut self) {
-        if let Leaf::Paragraph { node } = self.leaf {
-            self.close_paragraph(node);
+    /// Starts a leaf, a fenced container or a paragraph.
+    fn start_leaf(&mut self, columns: usize, place: usize) {
+        let at = self.block_start();
+        if columns > 3 {
+            let end = self.line.trimmed_end(place);
+            let node = self.push(Tag::Indented, at, place..end);
+            self.leaf = Leaf::Indented { node };
+        } else if let Some(start) = self.start_at(place, false) {
+            self.begin(start, place);
+        } else {
+            let node = self.push(Tag::Paragraph, at, place..place);
+            self.leaf = Leaf::Paragraph { node };
+            self.lines.clear();
+            self.paragraph_line(place, false, false);
         }
-        if let Leaf::Table { node } = self.leaf {
-            self.nodes[node as usize].end = self.nodes.len() as u32;
-        }
-        self.leaf = Leaf::None;
     }
 
-    /// Takes link definitions off the front of a paragraph and a check box off the first paragraph of an item. Returns whether text is left.
-    pub(super) fn close_paragraph(&mut self, node: u32) -> bool {
-        let Some(first) = self.lines.first().copied() else { return true };
-        if self.bytes[first.text.start as usize] != b'[' {
-            return true;
-        }
-        let used = definitions::read(self.source, &self.lines);
-        if !used.is_empty() {
-            // The paragraph is the last block, so the definitions can take its place and it can follow them.
-            let Some(paragraph) = self.nodes.pop() else { return true };
-            let mut taken = 0;
-            for definition in used {
-                let start = self.lines[taken].start;
-                let at = self.push(definition.kind, start, definition.content.start as usize);
-                self.extend(at, definition.content.end as usize);
-                self.nodes[at as usize].parent = paragraph.parent;
-                taken = definition.lines;
+    fn begin(&mut self, start: Start, place: usize) {
+        let at = self.block_start();
+        let end = self.line.trimmed_end(place);
+        match start {
+            Start::Heading(level) => {
+                let node = self.push(Tag::Heading, at, place..end);
+                self.node(node).flag = level;
             }
-            self.lines.drain(..taken);
-            let Some(rest) = self.lines.first().copied() else {
-                self.leaf = Leaf::None;
-                return false;
-            };
-            let at = self.push(Kind::Paragraph, rest.start, rest.text.start as usize);
-            self.extend(at, paragraph.content.end as usize);
-            self.nodes[at as usize].parent = paragraph.parent;
-            self.leaf = Leaf::Paragraph { node: at };
-            return true;
-        }
-        self.check_box(node, first);
-        true
-    }
-
-    /// `[ ]` or `[x]` and a blank, in front of the first paragraph of an item.
-    fn check_box(&mut self, node: u32, first: Line) {
-        let parent = self.nodes[node as usize].parent;
-        if node != parent + 1 || !matches!(self.nodes[parent as usize].kind, Kind::Item { task: None }) {
-            return;
-        }
-        let start = first.text.start as usize;
-        let checked = match self.bytes.get(start..start + 3) {
-            Some(b"[x]" | b"[X]") => true,
-            Some(b"[ ]" | b"[\t]") => false,
-            _ => return,
-        };
-        let mut at = start + 3;
-        let content_end = self.nodes[node as usize].content.end as usize;
-        let blanks = self.bytes[at..content_end].iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
-        let at_line_end = matches!(self.bytes.get(at + blanks), Some(b'\n' | b'\r'));
-        if blanks == 0 && !at_line_end || at + blanks >= content_end {
-            return;
-        }
-        at += blanks;
-        if at_line_end && let Some(second) = self.lines.get(1) {
-            at = second.text.start as usize;
-        }
-        self.nodes[parent as usize].kind = Kind::Item { task: Some(checked) };
-        self.nodes[node as usize].content.start = at as u32;
-    }
-
-    /// `# Heading`.
-    pub(super) fn start_atx(&mut self, line: &mut Reading<'_>, ahead: Ahead) -> bool {
-        let text = &self.bytes[ahead.pos..line.cursor.end];
-        let level = text.iter().take_while(|b| **b == b'#').count();
-        if level > 6 || !matches!(text.get(level), None | Some(b' ' | b'\t')) {
-            return false;
-        }
-        self.make_room(line, false);
-        let node = self.push(Kind::Heading { level: level as u8, setext: false }, line.block_start(), ahead.pos);
-        self.extend(node, trim_end(self.bytes, ahead.pos, line.cursor.end));
-        true
-    }
-
-    /// The underline that makes the open paragraph a heading.
-    pub(super) fn underline(&mut self, line: &mut Reading<'_>, ahead: Ahead) -> bool {
-        let end = trim_end(self.bytes, ahead.pos, line.cursor.end);
-        if !self.bytes[ahead.pos..end].iter().all(|b| *b == ahead.byte) {
-            return false;
-        }
-        let Leaf::Paragraph { node } = self.leaf else { return false };
-        if !self.close_paragraph(node) {
-            return false;
-        }
-        let Leaf::Paragraph { node } = self.leaf else { return false };
-        self.nodes[node as usize].kind = Kind::Heading { level: if ahead.byte == b'=' { 1 } else { 2 }, setext: true };
-        self.extend(node, end);
-        self.leaf = Leaf::None;
-        true
-    }
-
-    /// `***`, `- - -`, `___`.
-    pub(super) fn start_break(&mut self, line: &mut Reading<'_>, ahead: Ahead) -> bool {
-        let mut count = 0;
-        for byte in &self.bytes[ahead.pos..line.cursor.end] {
-            match byte {
-                b if *b == ahead.byte => count += 1,
-                b' ' | b'\t' => {}
-                _ => return false,
+            Start::Break => {
+                self.push(Tag::Break, at, place..end);
+            }
+            Start::Code { character, length, info } => {
+                let node = self.push(Tag::Fenced, at, place..end);
+                let info = Info { a: info, number: length as u32, form: u32::from(character), ..Info::EMPTY };
+                let extra = self.push_info(info);
+                self.node(node).extra = extra;
+                self.leaf = Leaf::Code { node, character, length };
+            }
+            Start::Html(end_of_block) => {
+                let node = self.push(Tag::Html, at, place..end);
+                if !end_of_block.is_in(&self.src[place..self.line.end]) {
+                    self.leaf = Leaf::Html { node, end: end_of_block };
+                }
+            }
+            Start::Math => {
+                let node = self.push(Tag::Math, at, place..end);
+                self.leaf = Leaf::Math { node };
+            }
+            Start::Opaque(flag) => {
+                let node = self.push(Tag::Opaque, at, place..end);
+                self.node(node).flag = flag;
+                self.leaf = Leaf::Opaque { node };
+            }
+            Start::Leaf(info) => {
+                let node = self.push(Tag::Leaf, at, place..end);
+                let extra = self.push_info(info);
+                self.node(node).extra = extra;
+            }
+            Start::Container { tag, info, character } => {
+                let indent = self.line.indent().0;
+                let node = self.push(tag, at, place..end);
+                let size = info.number as usize;
+                let extra = self.push_info(info);
+                let stored = self.node(node);
+                stored.extra = extra;
+                stored.small = indent as u16;
+                self.open(OpenKind::Fenced, node, indent, size, character, 1);
             }
         }
-        if count < 3 {
-            return false;
-        }
-        self.make_room(line, false);
-        let node = self.push(Kind::Break, line.block_start(), ahead.pos);
-        self.extend(node, trim_end(self.bytes, ahead.pos, line.cursor.end));
-        true
     }
 
-    pub(super) fn start_fence(&mut self, line: &mut Reading<'_>, ahead: Ahead) -> bool {
-        let end = trim_end(self.bytes, ahead.pos, line.cursor.end);
-        let text = &self.bytes[ahead.pos..end];
-        let length = text.iter().take_while(|b| **b == ahead.byte).count();
-        if length < 3 || ahead.byte == b'`' && text[length..].contains(&b'`') {
-            return false;
-        }
-        let blanks = text[length..].iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
-        let info = Span::new(ahead.pos + length + blanks, end);
-        let fence = Fence { byte: ahead.byte, length: length as u32, closed: false };
-        self.make_room(line, false);
-        let node = self.push(Kind::Code { fence: Some(fence), info }, line.block_start(), ahead.pos);
-        self.extend(node, end);
-        self.leaf = Leaf::Fenced { node, byte: ahead.byte, length };
-        true
+    /// Adds the line to the open paragraph.
+    pub(super) fn paragraph_line(&mut self, place: usize, lazy: bool, deep: bool) {
+        let Leaf::Paragraph { node } = self.leaf else { return };
+        let end = self.line.trimmed_end(place) as u32;
+        self.node(node).content_end = end;
+        self.lines.push(TextLine { prefix: self.block_start(), start: place, end: self.line.end, lazy, deep });
     }
 
-    pub(super) fn start_indented(&mut self, line: &mut Reading<'_>) {
-        self.make_room(line, false);
-        let ahead = line.cursor.ahead();
-        let node = self.push(Kind::Code { fence: None, info: Span::NONE }, line.block_start(), ahead.pos);
-        self.extend(node, trim_end(self.bytes, ahead.pos, line.cursor.end));
-        self.leaf = Leaf::Indented { node };
+    /// Adds a row of the open table; its line is `at..end`, its first byte that is not blank at `place`.
+    pub(super) fn row(&mut self, head: bool, limit: usize, at: usize, place: usize, end: usize) {
+        let Leaf::Table { node: table, .. } = self.leaf else { return };
+        let mut trimmed = end;
+        while trimmed > place && is_blank(self.src[trimmed - 1]) {
+            trimmed -= 1;
+        }
+        let depth = self.depth + 2;
+        let row = self.push_under(table, Tag::Row, at, place..trimmed, depth);
+        self.node(row).flag = u8::from(head);
+        let src = self.src;
+        let line = &src[place..trimmed];
+        let mut close = trimmed;
+        for cell in table::cells(line, limit) {
+            let (mut from, mut to) = (cell.start, cell.end);
+            while from < to && is_blank(line[from]) {
+                from += 1;
+            }
+            while to > from && is_blank(line[to - 1]) {
+                to -= 1;
+            }
+            if from == to {
+                // The place to write into an empty cell: after one blank.
+                from = (cell.start + 1).min(cell.end);
+                to = from;
+            }
+            let start = place + cell.start;
+            self.push_under(row, Tag::Cell, start, place + from..place + to, depth + 1);
+            close = place + cell.end + usize::from(cell.piped);
+        }
+        let last = self.arena.nodes.len() as u32;
+        let node = self.node(row);
+        node.last = last;
+        node.extra = close as u32;
+        self.node(table).last = last;
     }
 }

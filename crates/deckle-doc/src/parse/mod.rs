@@ -1,263 +1,312 @@
-//! The block phase: bytes to blocks, line by line, on exact bytes.
+//! The block phase: bytes to the arena, one line at a time.
 //!
-//! The algorithm is the one in the appendix of the CommonMark specification 0.31: for each line, match the open containers, try to start new
-//! blocks, and give what is left to a leaf. Blocks are stored in the order in which they open, which is preorder. A container stack is
-//! limited in depth, so each line costs a bounded multiple of its length.
+//! Each line is read in three steps: which open containers go on (`containers`), which containers start, and what the rest of the
+//! line is to the innermost of them (`leaves`). Nodes are pushed when they open, so the arena is in preorder; a paragraph that turns
+//! out to start with definitions or to end with a table's head is split when that is known (`paragraph`). Ends of spans are set
+//! last: a span ends where the next one starts.
 
+pub(crate) mod chars;
 mod containers;
-mod cursor;
-mod definitions;
-mod directives;
-mod finish;
-mod html;
+pub(crate) mod cursor;
+pub(crate) mod definition;
+pub(crate) mod directive;
+pub(crate) mod html;
 mod leaves;
-mod lists;
-mod raw;
-mod tables;
+mod paragraph;
+mod start;
+mod table;
 
-use memchr::memchr2_iter;
-
-use crate::kind::{Dialect, Span};
+use crate::kind::Dialect;
 use crate::limits::{LimitError, MAX_DEPTH};
-use crate::node::Arena;
+use crate::node::{Arena, Info, Node, Tag};
 use cursor::Cursor;
-use raw::{FrontFormat, Kind, Node};
-
-pub(crate) use directives::{attributes as directive_attributes, bracketed as directive_label, name as directive_name};
-pub(crate) use html::whole_tag as html_tag;
-
-/// The byte order mark, which is no part of the text.
-const BOM: &str = "\u{feff}";
+use html::HtmlEnd;
 
 /// Returns the blocks of a document.
 pub(crate) fn document(source: &str, dialect: Dialect) -> Result<Arena, LimitError> {
-    let mut parser = Parser::new(source, dialect);
-    let start = if source.starts_with(BOM) { BOM.len() } else { 0 };
-    let body = parser.front_matter(start);
-    let bytes = source.as_bytes();
-    let mut line_start = body;
-    // A lone CR ends a line as well.
-    let mut ends = memchr2_iter(b'\n', b'\r', &bytes[body..]).map(|at| at + body).peekable();
-    while let Some(end) = ends.next() {
-        let mut next = end + 1;
-        if bytes[end] == b'\r' && ends.peek() == Some(&next) && bytes[next] == b'\n' {
-            next += 1;
-            ends.next();
-        }
-        parser.line(line_start, end, next)?;
-        line_start = next;
-    }
-    if line_start < bytes.len() {
-        parser.line(line_start, bytes.len(), bytes.len())?;
-    }
-    Ok(raw::pack(parser.finish()))
+    let mut parser = Parser::new(source, dialect, 0);
+    parser.front_matter();
+    parser.run(|_| false)?;
+    parser.close_to(0);
+    Ok(parser.finish())
 }
 
-/// A container that is open.
+/// An open container.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    node: u32,
     kind: OpenKind,
+    node: u32,
+    /// The columns to an item's content; the blanks before a directive.
+    indent: usize,
+    /// How long the fence is.
+    size: usize,
+    /// A list's marker; the character of a fence.
+    marker: u8,
+    /// An item whose first line has no content.
+    starts_blank: bool,
+    /// Such an item after another blank line.
+    over: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OpenKind {
-    Document,
     Quote,
-    List {
-        marker: u8,
-        ordered: bool,
-    },
-    /// `width`: columns that a line must be indented to belong to it.
-    Item {
-        width: usize,
-    },
-    /// A footnote definition or an indented admonition: four columns.
+    Item,
+    Footnote,
+    /// Goes on until its closing fence.
+    Fenced,
+    /// Goes on while lines are indented by four columns.
     Indented,
-    /// `mark` colons, or a fence of `byte`; `indent`: columns before the opening.
-    Directive {
-        byte: u8,
-        mark: usize,
-        indent: usize,
-    },
 }
 
-/// The leaf that takes lines.
-#[derive(Clone, Copy, Debug)]
+/// The open leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leaf {
     None,
     Paragraph { node: u32 },
-    Fenced { node: u32, byte: u8, length: usize },
     Indented { node: u32 },
-    Html { node: u32, end: html::End },
-    Table { node: u32 },
+    Code { node: u32, character: u8, length: usize },
+    Html { node: u32, end: HtmlEnd },
+    Math { node: u32 },
+    Opaque { node: u32 },
+    Table { node: u32, columns: usize },
 }
 
-/// A line of the open paragraph.
+/// One line of the open paragraph.
 #[derive(Clone, Copy, Debug)]
-struct Line {
-    /// Where its block would start if it began here.
+struct TextLine {
+    /// Where a block that began here would start.
+    prefix: usize,
+    /// The first byte that is not blank.
     start: usize,
-    /// Its text without prefixes and outer blanks.
-    text: Span,
+    /// The end without the line ending.
+    end: usize,
+    /// Whether containers didn't go on.
+    lazy: bool,
+    /// Whether it is indented by four columns or more.
+    deep: bool,
 }
 
-/// One line as it is being read: where it is, and what was opened on it.
-struct Reading<'s> {
-    cursor: Cursor<'s>,
-    /// The first byte of the line.
-    start: usize,
-    /// The first byte after the line's end.
-    next: usize,
-    /// How many open containers the line continues.
-    matched: usize,
-    /// Whether a container was opened on this line, and where its content starts.
-    opened_at: Option<usize>,
-}
-
-impl Reading<'_> {
-    /// Where a block that starts now has the start of its extent.
-    fn block_start(&self) -> usize {
-        self.opened_at.unwrap_or(self.start)
-    }
-}
-
-/// The parser: the nodes so far, what is open, and the lines of the open paragraph.
-struct Parser<'s> {
-    source: &'s str,
-    bytes: &'s [u8],
+pub(crate) struct Parser<'s> {
+    text: &'s str,
+    src: &'s [u8],
     dialect: Dialect,
-    nodes: Vec<Node>,
-    open: Vec<Open>,
-    leaf: Leaf,
-    lines: Vec<Line>,
-    /// How many of `open` are not lists.
+    pub(crate) arena: Arena,
+    stack: Vec<Open>,
+    /// How deep the innermost container is in the tree.
     depth: usize,
-    line_number: usize,
+    leaf: Leaf,
+    line: Cursor<'s>,
+    /// The lines of the open paragraph.
+    lines: Vec<TextLine>,
+    /// Whether the line before was blank, and how many containers a `>` on it was behind.
+    blank: bool,
+    blank_quotes: usize,
+    /// Whether a container was opened on this line.
+    opened_here: bool,
+    too_deep: bool,
 }
 
 impl<'s> Parser<'s> {
-    fn new(source: &'s str, dialect: Dialect) -> Self {
-        let mut nodes = Vec::with_capacity(source.len() / 48 + 4);
-        nodes.push(Node {
-            kind: Kind::Document,
-            span: Span::new(0, source.len()),
-            content: Span::NONE,
-            close: NO_CLOSE,
+    pub(crate) fn new(text: &'s str, dialect: Dialect, from: usize) -> Parser<'s> {
+        let src = text.as_bytes();
+        let from = if from == 0 && text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { from };
+        let root = Node {
+            tag: Tag::Document,
+            flag: 0,
+            small: 0,
+            start: 0,
+            end: src.len() as u32,
+            content_start: from as u32,
+            content_end: from as u32,
             parent: 0,
-            end: 1,
-        });
-        Self {
-            source,
-            bytes: source.as_bytes(),
-            dialect,
-            nodes,
-            open: vec![Open { node: 0, kind: OpenKind::Document }],
-            leaf: Leaf::None,
-            lines: Vec::new(),
-            depth: 0,
-            line_number: 0,
-        }
-    }
-
-    /// Reads front matter at the first byte; returns where the body starts.
-    fn front_matter(&mut self, start: usize) -> usize {
-        let (fence, format) = match self.bytes.get(start..start + 3) {
-            Some(b"---") => ("---", FrontFormat::Yaml),
-            Some(b"+++") => ("+++", FrontFormat::Toml),
-            _ => return start,
+            last: 1,
+            extra: 0,
         };
-        let is_fence = |line: &str| line.strip_prefix(fence).is_some_and(|rest| rest.bytes().all(|b| b == b' ' || b == b'\t'));
-        let mut at = start;
-        let mut first = true;
-        while at < self.source.len() {
-            let rest = &self.source[at..];
-            let length = rest.find(['\n', '\r']).unwrap_or(rest.len());
-            let next = at + length + line_end(&self.bytes[at + length..]);
-            let line = &rest[..length];
-            if first && !is_fence(line) {
-                return start;
-            }
-            if !first && is_fence(line) {
-                let node = self.push(Kind::FrontMatter { format }, start, start);
-                self.nodes[node as usize].content = Span::new(start, at + line.trim_end_matches([' ', '\t']).len());
-                self.line_number += self.source[start..next].matches('\n').count();
-                return next;
-            }
-            first = false;
-            at = next;
+        let mut nodes = Vec::with_capacity(src.len() / 48 + 4);
+        nodes.push(root);
+        Parser {
+            text,
+            src,
+            dialect,
+            arena: Arena { nodes, infos: Vec::new(), alignments: Vec::new() },
+            stack: Vec::new(),
+            depth: 0,
+            leaf: Leaf::None,
+            line: Cursor { src, start: from, end: from, next: from, at: from, column: 0 },
+            lines: Vec::new(),
+            blank: false,
+            blank_quotes: 0,
+            opened_here: false,
+            too_deep: false,
         }
-        start
     }
 
-    /// Reads one line.
-    fn line(&mut self, start: usize, end: usize, next: usize) -> Result<(), LimitError> {
-        self.line_number += 1;
-        let mut line = Reading { cursor: Cursor::new(self.bytes, start, end), start, next, matched: 1, opened_at: None };
-        if self.match_containers(&mut line) {
-            return Ok(());
+    /// Reads lines until the end, or until `stop` says of a new block at the top that the rest is known: that block is taken back,
+    /// and its start returned.
+    pub(crate) fn run(&mut self, mut stop: impl FnMut(usize) -> bool) -> Result<Option<usize>, LimitError> {
+        while self.line.next < self.src.len() {
+            self.line = Cursor::line(self.src, self.line.next);
+            let before = self.arena.nodes.len();
+            self.read_line();
+            if self.too_deep {
+                return Err(LimitError::Depth { line: line_number(self.src, self.line.start) });
+            }
+            // A block at the top that starts with this line: all before it is closed.
+            if let Some(at) = self.opened_at_top(before)
+                && stop(self.line.start)
+            {
+                self.take_back(at);
+                return Ok(Some(self.line.start));
+            }
         }
-        let all_matched = line.matched == self.open.len();
-        if all_matched && self.continue_leaf(&mut line) {
-            return Ok(());
-        }
-        self.start_blocks(&mut line)?;
-        Ok(())
+        Ok(None)
     }
 
-    /// Adds a block that starts now inside the innermost open container.
-    fn push(&mut self, kind: Kind, start: usize, content: usize) -> u32 {
-        let index = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
-        let parent = self.open.last().map_or(0, |open| open.node);
-        self.nodes.push(Node {
-            kind,
-            span: Span::new(start, start),
-            content: Span::new(content, content),
-            close: NO_CLOSE,
+    /// Returns the node that this line opened at the top and at its start.
+    fn opened_at_top(&self, before: usize) -> Option<usize> {
+        let start = self.line.start as u32;
+        // Closing a paragraph may have replaced nodes, so the new one is looked for from the end; only its own children follow it.
+        let mut at = self.arena.nodes.len().checked_sub(1)?;
+        while at > 0 && self.arena.nodes[at].parent != 0 {
+            at = self.arena.nodes[at].parent as usize;
+        }
+        let _ = before;
+        (at > 0 && self.arena.nodes[at].start == start && self.arena.nodes[at].small & crate::node::SPLIT == 0).then_some(at)
+    }
+
+    fn take_back(&mut self, at: usize) {
+        let infos = self.arena.nodes[at..].iter().filter(|node| node.tag.has_info()).map(|node| node.extra as usize).min();
+        if let Some(first) = infos {
+            self.arena.infos.truncate(first);
+        }
+        self.arena.nodes.truncate(at);
+        self.stack.clear();
+        self.leaf = Leaf::None;
+    }
+
+    /// Where a block that starts now starts: with its line, or after the marker of a container that this line opened.
+    fn block_start(&self) -> usize {
+        if self.opened_here { self.line.at } else { self.line.start }
+    }
+
+    /// Adds a node at the end of the arena, inside the innermost container.
+    fn push(&mut self, tag: Tag, start: usize, content: std::ops::Range<usize>) -> u32 {
+        let parent = self.stack.last().map_or(0, |open| open.node);
+        self.mark_loose(parent);
+        self.push_under(parent, tag, start, content, self.depth + 1)
+    }
+
+    fn push_under(&mut self, parent: u32, tag: Tag, start: usize, content: std::ops::Range<usize>, depth: usize) -> u32 {
+        self.too_deep |= depth > MAX_DEPTH;
+        let index = self.arena.nodes.len() as u32;
+        self.arena.nodes.push(Node {
+            tag,
+            flag: 0,
+            small: 0,
+            start: start as u32,
+            end: start as u32,
+            content_start: content.start as u32,
+            content_end: content.end as u32,
             parent,
-            end: index + 1,
+            last: index + 1,
+            extra: 0,
         });
         index
     }
 
-    /// Opens a container whose block was just added.
-    fn enter(&mut self, node: u32, kind: OpenKind) -> Result<(), LimitError> {
-        if !matches!(kind, OpenKind::List { .. }) {
-            self.depth += 1;
-            if self.depth > MAX_DEPTH {
-                return Err(LimitError::Depth { line: self.line_number });
-            }
-        }
-        self.open.push(Open { node, kind });
-        Ok(())
+    fn push_info(&mut self, info: Info) -> u32 {
+        self.arena.infos.push(info);
+        (self.arena.infos.len() - 1) as u32
     }
 
-    /// Closes the leaf and the innermost containers, until `keep` containers are open.
-    fn close_to(&mut self, keep: usize) {
-        self.close_leaf();
-        while self.open.len() > keep.max(1) {
-            let Some(open) = self.open.pop() else { break };
-            if !matches!(open.kind, OpenKind::List { .. }) {
-                self.depth -= 1;
-            }
-            self.nodes[open.node as usize].end = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+    fn node(&mut self, index: u32) -> &mut Node {
+        &mut self.arena.nodes[index as usize]
+    }
+
+    /// A second block of an item after a blank line makes its list loose.
+    fn mark_loose(&mut self, parent: u32) {
+        if self.blank
+            && let Some(open) = self.stack.last()
+            && open.kind == OpenKind::Item
+            && self.arena.nodes.len() as u32 > parent + 1
+            && self.blank_quotes < self.stack.len()
+        {
+            let list = self.arena.nodes[parent as usize].parent;
+            self.node(list).flag = 0;
         }
     }
 
-    /// Sets the end of a block's content.
-    fn extend(&mut self, node: u32, end: usize) {
-        self.nodes[node as usize].content.end = Span::new(0, end).end;
+    /// Sets the ends of spans and of containers' contents.
+    pub(crate) fn finish(mut self) -> Arena {
+        let nodes = &mut self.arena.nodes;
+        nodes[0].last = nodes.len() as u32;
+        nodes[0].end = self.src.len() as u32;
+        if nodes.len() > 1 {
+            nodes[0].content_start = nodes[1].content_start;
+        }
+        for index in (1..nodes.len()).rev() {
+            let (parent, end) = (nodes[index].parent as usize, nodes[index].content_end);
+            nodes[parent].content_end = nodes[parent].content_end.max(end);
+        }
+        set_ends(nodes, &self.arena.infos, 1);
+        nodes.shrink_to_fit();
+        self.arena
     }
 }
 
-/// Marks a node whose closing part is not known yet, or absent.
-const NO_CLOSE: u32 = u32::MAX;
+/// Sets where the spans of the nodes from `from` on end: where the next sibling starts, or their parent's closing.
+pub(crate) fn set_ends(nodes: &mut [Node], infos: &[Info], from: usize) {
+    for index in from..nodes.len() {
+        let node = nodes[index];
+        let parent = nodes[node.parent as usize];
+        nodes[index].end = if node.last < parent.last {
+            nodes[node.last as usize].start
+        } else {
+            match parent.tag {
+                Tag::Container | Tag::Admonition => {
+                    let close = infos[parent.extra as usize].close;
+                    if close == u32::MAX { parent.end } else { close }
+                }
+                Tag::Row => parent.extra,
+                _ => parent.end,
+            }
+        };
+    }
+}
 
-/// The length of the line end at the front of `bytes`.
-fn line_end(bytes: &[u8]) -> usize {
-    match bytes {
-        [b'\r', b'\n', ..] => 2,
-        [b'\n' | b'\r', ..] => 1,
-        _ => 0,
+fn line_number(src: &[u8], at: usize) -> usize {
+    let mut lines = 1;
+    for (place, &byte) in src[..at].iter().enumerate() {
+        lines += usize::from(byte == b'\n' || byte == b'\r' && src.get(place + 1) != Some(&b'\n'));
+    }
+    lines
+}
+
+impl Parser<'_> {
+    /// Reads front matter: only at the very start, between two lines of `---` or of `+++`.
+    fn front_matter(&mut self) {
+        let from = self.line.next;
+        let (fence, tag): (&[u8], Tag) = match self.src.get(from..from + 3) {
+            Some(b"---") => (b"---", Tag::Yaml),
+            Some(b"+++") => (b"+++", Tag::Toml),
+            _ => return,
+        };
+        let is_fence = |line: &Cursor<'_>| {
+            self.src[line.start..line.end].strip_prefix(fence).is_some_and(|rest| rest.iter().all(|&byte| chars::is_blank(byte)))
+        };
+        let mut line = Cursor::line(self.src, from);
+        if !is_fence(&line) {
+            return;
+        }
+        while line.next < self.src.len() {
+            line = Cursor::line(self.src, line.next);
+            if is_fence(&line) {
+                let end = line.trimmed_end(line.start);
+                self.line = line;
+                self.push(tag, from, from..end);
+                return;
+            }
+        }
     }
 }
