@@ -8,6 +8,7 @@
 mod diag;
 pub mod front;
 mod ids;
+mod incremental;
 pub mod inline;
 mod inner;
 pub mod jsonl;

@@ -2,12 +2,14 @@
 //!
 //! **Tiling.** The children of a block touch one another; a block is its opening, its children, its closing. Its *span* is all of
 //! that, the blank lines after it included; its *content* is the span from its first to its last byte that is not a blank or the
-//! prefix of a container. A child starts, on its first line, after the prefixes of its parents; prefixes on later lines are inside.
+//! prefix of a container. A child starts with its first line, the prefixes of its parents included, or after the marker of its parent when
+//! that stands on the same line; prefixes on later lines are inside.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use crate::incremental;
 use crate::inline::{self, Inline};
 use crate::kind::{AdmonitionForm, Alignment, Dialect, Directive, Fence, Format, Kind, Opaque, Span};
 use crate::limits::{LimitError, MAX_DOCUMENT_BYTES, ParseError};
@@ -101,7 +103,8 @@ impl Tree {
             return Err(LimitError::Size { bytes });
         }
         let source: Arc<str> = [before, with, after].concat().into();
-        Tree::parse(source, self.dialect())
+        let arena = incremental::splice(self.source(), &self.inner.arena, &source, self.dialect(), range, with.len())?;
+        Ok(Tree::of(source, self.dialect(), arena))
     }
 
     /// Returns the source.
@@ -179,7 +182,7 @@ impl Tree {
         let mut pieces = Vec::with_capacity(nodes.len() + 1);
         let mut open: Vec<u32> = Vec::new();
         let mut done = 0;
-        let mut close_to = |open: &mut Vec<u32>, pieces: &mut Vec<Range<usize>>, done: &mut u32, index: u32| {
+        let close_to = |open: &mut Vec<u32>, pieces: &mut Vec<Range<usize>>, done: &mut u32, index: u32| {
             while let Some(&top) = open.last() {
                 if nodes[top as usize].last > index {
                     break;

@@ -1,6 +1,6 @@
 //! What the rest of a line is, after its containers: the open leaf's next line, or the start of another.
 
-use crate::node::{Info, Tag};
+use crate::node::{Info, SPLIT, Tag};
 use crate::parse::chars::is_blank;
 use crate::parse::html::HtmlEnd;
 use crate::parse::start::Start;
@@ -130,8 +130,11 @@ impl Parser<'_> {
                 return;
             }
             if matches!(self.leaf, Leaf::None) {
-                // The paragraph was nothing but definitions.
+                // The paragraph was nothing but definitions. What starts here could not start a list: not a place to begin at.
                 self.start_leaf(columns, place);
+                if let Some(node) = self.arena.nodes.last_mut() {
+                    node.small |= SPLIT;
+                }
                 return;
             }
         }

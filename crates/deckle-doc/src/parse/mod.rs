@@ -26,9 +26,8 @@ use html::HtmlEnd;
 pub(crate) fn document(source: &str, dialect: Dialect) -> Result<Arena, LimitError> {
     let mut parser = Parser::new(source, dialect, 0);
     parser.front_matter();
-    parser.run(|_| false)?;
-    parser.close_to(0);
-    Ok(parser.finish())
+    parser.run(&mut |_| false)?;
+    Ok(parser.finish(source.len()))
 }
 
 /// An open container.
@@ -144,16 +143,15 @@ impl<'s> Parser<'s> {
 
     /// Reads lines until the end, or until `stop` says of a new block at the top that the rest is known: that block is taken back,
     /// and its start returned.
-    pub(crate) fn run(&mut self, mut stop: impl FnMut(usize) -> bool) -> Result<Option<usize>, LimitError> {
+    pub(crate) fn run(&mut self, stop: &mut dyn FnMut(usize) -> bool) -> Result<Option<usize>, LimitError> {
         while self.line.next < self.src.len() {
             self.line = Cursor::line(self.src, self.line.next);
-            let before = self.arena.nodes.len();
             self.read_line();
             if self.too_deep {
                 return Err(LimitError::Depth { line: line_number(self.src, self.line.start) });
             }
             // A block at the top that starts with this line: all before it is closed.
-            if let Some(at) = self.opened_at_top(before)
+            if let Some(at) = self.opened_at_top()
                 && stop(self.line.start)
             {
                 self.take_back(at);
@@ -164,14 +162,13 @@ impl<'s> Parser<'s> {
     }
 
     /// Returns the node that this line opened at the top and at its start.
-    fn opened_at_top(&self, before: usize) -> Option<usize> {
+    fn opened_at_top(&self) -> Option<usize> {
         let start = self.line.start as u32;
-        // Closing a paragraph may have replaced nodes, so the new one is looked for from the end; only its own children follow it.
+        // Only its own children follow it.
         let mut at = self.arena.nodes.len().checked_sub(1)?;
         while at > 0 && self.arena.nodes[at].parent != 0 {
             at = self.arena.nodes[at].parent as usize;
         }
-        let _ = before;
         (at > 0 && self.arena.nodes[at].start == start && self.arena.nodes[at].small & crate::node::SPLIT == 0).then_some(at)
     }
 
@@ -237,11 +234,12 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Sets the ends of spans and of containers' contents.
-    pub(crate) fn finish(mut self) -> Arena {
+    /// Closes everything, and sets the ends of spans and of containers' contents; the text read ends at `end`.
+    pub(crate) fn finish(mut self, end: usize) -> Arena {
+        self.close_to(0);
         let nodes = &mut self.arena.nodes;
         nodes[0].last = nodes.len() as u32;
-        nodes[0].end = self.src.len() as u32;
+        nodes[0].end = end as u32;
         if nodes.len() > 1 {
             nodes[0].content_start = nodes[1].content_start;
         }
@@ -249,15 +247,15 @@ impl<'s> Parser<'s> {
             let (parent, end) = (nodes[index].parent as usize, nodes[index].content_end);
             nodes[parent].content_end = nodes[parent].content_end.max(end);
         }
-        set_ends(nodes, &self.arena.infos, 1);
+        set_ends(nodes, &self.arena.infos);
         nodes.shrink_to_fit();
         self.arena
     }
 }
 
-/// Sets where the spans of the nodes from `from` on end: where the next sibling starts, or their parent's closing.
-pub(crate) fn set_ends(nodes: &mut [Node], infos: &[Info], from: usize) {
-    for index in from..nodes.len() {
+/// Sets where the spans end: where the next sibling starts, or their parent's closing.
+fn set_ends(nodes: &mut [Node], infos: &[Info]) {
+    for index in 1..nodes.len() {
         let node = nodes[index];
         let parent = nodes[node.parent as usize];
         nodes[index].end = if node.last < parent.last {
