@@ -293,6 +293,7 @@ impl Workspace {
             tx.commit().await?;
             return Ok(done);
         };
+        self.check_git()?;
         recover(core, folder).await?;
         let look = folder.clone();
         let _lock = blocking(move || look.lock()).await?;

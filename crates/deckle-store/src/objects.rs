@@ -219,6 +219,7 @@ fn resolve(id: ObjectId, rows: &HashMap<ObjectId, Stored>) -> Result<Vec<u8>, St
 pub(crate) struct Pending {
     objects: BTreeMap<ObjectId, (RawObject, Option<ObjectId>)>,
     opaque: BTreeMap<ObjectId, u64>,
+    marked: BTreeSet<ObjectId>,
     bytes: usize,
 }
 
@@ -239,6 +240,11 @@ impl Pending {
     /// Notes a file whose bytes stay where they are.
     pub(crate) fn add_opaque(&mut self, id: ObjectId, size: u64) {
         self.opaque.insert(id, size);
+    }
+
+    /// Notes that a blob is no document, although its bytes are stored.
+    pub(crate) fn mark_opaque(&mut self, id: ObjectId) {
+        self.marked.insert(id);
     }
 
     /// Returns how many bytes wait.
@@ -280,7 +286,7 @@ impl Pending {
                 Some((base, data)) => (Some(base), data),
                 None => (None, object.data().to_vec()),
             };
-            rows.push(PackedRow { id, kind, size, opaque: false, base, data: Some(data) });
+            rows.push(PackedRow { id, kind, size, opaque: self.marked.contains(&id), base, data: Some(data) });
         }
         Ok(Packed(rows))
     }

@@ -8,7 +8,7 @@ use deckle_store::object::{ObjectKind, RawObject};
 use crate::support::*;
 
 /// Runs git with a configuration that owes nothing to the machine.
-fn git(dir: &Path, args: &[&str]) -> String {
+pub fn git(dir: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "core.excludesFile=", "-c", "core.autocrlf=false"])
         .args(args)

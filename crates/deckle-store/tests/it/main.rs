@@ -4,6 +4,7 @@
 mod branches;
 mod crash;
 mod folder;
+mod git;
 mod git_ids;
 mod history;
 mod merge;
