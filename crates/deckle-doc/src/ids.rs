@@ -32,10 +32,8 @@ impl Ids {
         let mut from: Vec<Option<usize>> = vec![None; after.len()];
         let mut used = vec![false; before.len()];
         let mut pair = |from: &mut Vec<Option<usize>>, new: usize, old: usize| {
-            if from.get(new) == Some(&None) && used.get(old) == Some(&false) {
-                if let (Some(slot), Some(used)) = (from.get_mut(new), used.get_mut(old)) {
-                    (*slot, *used) = (Some(old), true);
-                }
+            if let (Some(slot @ None), Some(used @ false)) = (from.get_mut(new), used.get_mut(old)) {
+                (*slot, *used) = (Some(old), true);
             }
         };
         // What did not change, in order.
@@ -52,10 +50,10 @@ impl Ids {
             places.entry(key).or_default().push(at);
         }
         for (at, key) in new_keys.iter().enumerate() {
-            if from.get(at) == Some(&None) {
-                if let Some(place) = places.get_mut(key.as_str()).and_then(Vec::pop) {
-                    pair(&mut from, at, place);
-                }
+            if from.get(at) == Some(&None)
+                && let Some(place) = places.get_mut(key.as_str()).and_then(Vec::pop)
+            {
+                pair(&mut from, at, place);
             }
         }
         // What changed its text: the next of its kind between two neighbours that are known.

@@ -1,5 +1,7 @@
 //! Block ids that were carried. A row exists only where the text alone would give other ids.
 
+use std::collections::HashMap;
+
 use deckle_doc::{DocKey, Ids, Tree};
 
 use crate::error::StoreError;
@@ -40,6 +42,28 @@ pub(crate) async fn load(
         })
     })
     .transpose()
+}
+
+/// Loads all ids that were carried on a line, or on main below it.
+pub(crate) async fn load_all(
+    scope: &Scope,
+    workspace: &WorkspaceId,
+    line: &str,
+) -> Result<HashMap<(DocKey, ObjectId), Vec<String>>, StoreError> {
+    let rows = scope
+        .fetch(
+            "SELECT doc, blob, ids FROM block_ids WHERE tenant = $1 AND workspace = $2 AND branch IN ($3, '') ORDER BY branch",
+            args![workspace.as_str(), line],
+        )
+        .await?;
+    let mut all = HashMap::with_capacity(rows.len());
+    for row in &rows {
+        // A row that cannot be read is a finding of `fsck`; here its document simply has the ids that its text gives.
+        if let (Ok(key), Ok(names)) = (DocKey::parse(row.text(0)?), serde_json::from_str(row.text(2)?)) {
+            all.insert((key, row.id(1)?), names);
+        }
+    }
+    Ok(all)
 }
 
 /// Stores the ids of versions on a line.

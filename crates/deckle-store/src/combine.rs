@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use deckle_doc::{DocKey, Ids, Tree};
+use deckle_doc::{Dialect, DocKey, Ids, Tree};
 
 use crate::block_ids;
 use crate::changes::Changes;
@@ -20,20 +20,22 @@ use crate::tree_edit;
 pub(crate) struct Version {
     pub(crate) text: Arc<str>,
     pub(crate) names: Vec<String>,
+    pub(crate) dialect: Dialect,
 }
 
 impl Version {
     /// Reads a document with its ids.
     pub(crate) async fn read(snapshot: &Snapshot, key: &DocKey) -> Result<Option<Self>, StoreError> {
         let Some(document) = snapshot.document(key).await? else { return Ok(None) };
-        let tree = parse(key, &document.text)?;
+        let dialect = snapshot.objects().dialect();
+        let tree = parse(key, &document.text, dialect)?;
         let ids = snapshot.ids(key, &tree).await?;
-        Ok(Some(Self { text: document.text, names: block_ids::names(&ids) }))
+        Ok(Some(Self { text: document.text, names: block_ids::names(&ids), dialect }))
     }
 
     /// A text that a person decided on, with the ids of the version it came from.
-    pub(crate) fn carried(key: &DocKey, from: Option<&Self>, text: &str) -> Result<Self, StoreError> {
-        let tree = parse(key, &text.into())?;
+    pub(crate) fn carried(key: &DocKey, from: Option<&Self>, text: &str, dialect: Dialect) -> Result<Self, StoreError> {
+        let tree = parse(key, &text.into(), dialect)?;
         let ids = match from {
             Some(from) => {
                 let (old, ids) = from.parts(key)?;
@@ -41,11 +43,11 @@ impl Version {
             }
             None => Ids::derive(&tree),
         };
-        Ok(Self { text: text.into(), names: block_ids::names(&ids) })
+        Ok(Self { text: text.into(), names: block_ids::names(&ids), dialect })
     }
 
     pub(crate) fn parts(&self, key: &DocKey) -> Result<(Tree, Ids), StoreError> {
-        let tree = parse(key, &self.text)?;
+        let tree = parse(key, &self.text, self.dialect)?;
         let ids = block_ids::restore(&tree, &self.names).unwrap_or_else(|| Ids::derive(&tree));
         Ok((tree, ids))
     }
@@ -211,7 +213,10 @@ impl<'a> Combined<'a> {
         let version = crate::diff::version;
         match crate::merge::merge(version(&base_side), version(&ours_side), version(&new_side)) {
             Ok(merged) => {
-                self.put(key, Some(Version { text: merged.text.into(), names: block_ids::names(&merged.ids) }));
+                self.put(
+                    key,
+                    Some(Version { text: merged.text.into(), names: block_ids::names(&merged.ids), dialect: ours.dialect }),
+                );
                 Ok(())
             }
             Err(_) if self.resolutions.contains_key(key) => {
@@ -249,7 +254,7 @@ impl<'a> Combined<'a> {
             Some(Resolution::Theirs) => self.put(key, theirs),
             Some(Resolution::Write(text)) => {
                 let from = ours.as_ref().or(base.as_ref());
-                self.put(key, Some(Version::carried(key, from, text)?));
+                self.put(key, Some(Version::carried(key, from, text, self.ours.objects().dialect())?));
             }
             None => {
                 let text = |version: Option<Version>| version.map(|version| version.text.to_string());

@@ -97,6 +97,25 @@ impl Core {
         self.objects.scope()
     }
 
+    /// Parses a document as this workspace reads it.
+    fn parse(&self, key: &DocKey, text: &Arc<str>) -> Result<Tree, StoreError> {
+        parse(key, text, self.objects.dialect())
+    }
+
+    /// Learns how the documents are read.
+    pub(crate) async fn load_dialect(&mut self) -> Result<(), StoreError> {
+        let row = self
+            .scope()
+            .first(
+                "SELECT value FROM settings WHERE tenant = $1 AND workspace = $2 AND name = 'dialect'",
+                args![self.id.as_str()],
+            )
+            .await?;
+        let named = row.map(|row| row.text(0).map(Dialect::named)).transpose()?.flatten();
+        self.objects.set_dialect(named.unwrap_or_default());
+        Ok(())
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
@@ -255,7 +274,7 @@ impl Work<'_> {
     async fn delete(&mut self, key: &DocKey, meta: &Meta) -> Result<(String, Trashed), StoreError> {
         let document = self.base.document(key).await?.ok_or_else(|| StoreError::not_found("document", key))?;
         let entry = self.base.entry(key).await?.ok_or_else(|| StoreError::not_found("document", key))?;
-        let tree = parse(key, &document.text)?;
+        let tree = self.core.parse(key, &document.text)?;
         let ids = self.base.ids(key, &tree).await?;
         let executable = entry.mode == EntryMode::Executable;
         self.files.push(FileChange { path: entry.path.to_string(), before: Some(entry.id), after: None, executable });
@@ -274,7 +293,7 @@ impl Work<'_> {
 
     /// Writes a document; returns its path, mode and blob, or nothing when it is the same as before.
     async fn write(&mut self, key: &DocKey, text: &Arc<str>) -> Result<Option<(String, EntryMode, ObjectId)>, StoreError> {
-        let tree = parse(key, text)?;
+        let tree = self.core.parse(key, text)?;
         let blob = RawObject::new(ObjectKind::Blob, text.as_bytes().to_vec());
         let id = blob.id();
         let before = self.base.document(key).await?;
@@ -301,7 +320,7 @@ impl Work<'_> {
         } else if let Some(ids) = self.changes.ids(key).and_then(|names| block_ids::restore(&tree, names)) {
             self.carried.extend(block_ids::worth_storing(key, id, &tree, &ids));
         } else if let Some((from, Some(old))) = &source {
-            let old_tree = parse(from, &old.text)?;
+            let old_tree = self.core.parse(from, &old.text)?;
             let old_ids = self.base.ids(from, &old_tree).await?;
             let ids = Ids::carry(&old_tree, &old_ids, &tree);
             self.carried.extend(block_ids::worth_storing(key, id, &tree, &ids));
@@ -343,7 +362,6 @@ impl Work<'_> {
 }
 
 /// Parses a document; the only refusals are limits.
-pub(crate) fn parse(key: &DocKey, text: &Arc<str>) -> Result<Tree, StoreError> {
-    Tree::parse(text.clone(), Dialect::Generic)
-        .map_err(|error| StoreError::NotADocument { key: key.to_string(), why: error.to_string() })
+pub(crate) fn parse(key: &DocKey, text: &Arc<str>, dialect: Dialect) -> Result<Tree, StoreError> {
+    Tree::parse(text.clone(), dialect).map_err(|error| StoreError::NotADocument { key: key.to_string(), why: error.to_string() })
 }

@@ -124,7 +124,7 @@ impl Store {
 enum Known {
     Blob { text: bool },
     Tree(TreeObject),
-    Commit(CommitObject),
+    Commit(Box<CommitObject>),
 }
 
 struct Look<'a> {
@@ -211,7 +211,7 @@ impl Look<'_> {
         let known = match kind {
             ObjectKind::Blob => Ok(Known::Blob { text: data.len() <= MAX_DOCUMENT_BYTES && std::str::from_utf8(data).is_ok() }),
             ObjectKind::Tree => TreeObject::parse(id, data).map(Known::Tree),
-            ObjectKind::Commit => CommitObject::parse(id, data).map(Known::Commit),
+            ObjectKind::Commit => CommitObject::parse(id, data).map(|commit| Known::Commit(Box::new(commit))),
         };
         match known {
             Ok(known) => drop(self.good.insert(id, known)),
@@ -351,6 +351,12 @@ impl Look<'_> {
                 Vec::new(),
             )
             .await?;
+        let settings =
+            self.scope.fetch("SELECT workspace, value FROM settings WHERE tenant = $1 AND name = 'dialect'", Vec::new()).await?;
+        let mut dialects: HashMap<String, Dialect> = HashMap::new();
+        for row in &settings {
+            dialects.extend(Dialect::named(row.text(1)?).map(|dialect| (row.text(0).unwrap_or_default().to_owned(), dialect)));
+        }
         for row in &rows {
             let at = format!("{}:{}:{}", row.text(0)?, row.text(1)?, row.text(2)?);
             let names: Option<Vec<String>> = serde_json::from_str(row.text(4)?).ok();
@@ -358,7 +364,8 @@ impl Look<'_> {
                 Ok(id) if self.good.contains_key(&id) => objects.text(id).await.ok(),
                 _ => None,
             };
-            let tree = text.and_then(|text| Tree::parse(text, Dialect::Generic).ok());
+            let dialect = dialects.get(row.text(0)?).copied().unwrap_or_default();
+            let tree = text.and_then(|text| Tree::parse(text, dialect).ok());
             let fits = match (&tree, &names) {
                 (Some(tree), Some(names)) => block_ids::restore(tree, names).is_some(),
                 _ => false,

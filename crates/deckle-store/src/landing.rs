@@ -202,9 +202,9 @@ impl Workspace {
     /// Returns why each document of a branch was changed last.
     async fn reasons(&self, id: &BranchId) -> Result<BTreeMap<DocKey, String>, StoreError> {
         let core = self.core();
-        let ops = oplog::select(core.scope(), &core.id, Some(OpKind::Commit), None).await?;
+        let ops = oplog::select(core.scope(), &core.id, Some(OpKind::Commit), None, Some(id)).await?;
         let mut reasons = BTreeMap::new();
-        for op in ops.iter().filter(|op| op.branch.as_ref() == Some(id)) {
+        for op in &ops {
             let (Some(before), Some(after)) = (op.before, op.after) else { continue };
             let (before, after) = (core.objects.commit(before).await?.tree, core.objects.commit(after).await?.tree);
             for change in tree_edit::diff(&core.objects, before, after).await? {
@@ -240,7 +240,9 @@ impl Workspace {
                 None => None,
                 Some(text) if after.as_ref().is_some_and(|after| *after.text == **text) => after,
                 Some(text) if before.as_ref().is_some_and(|before| *before.text == **text) => before.clone(),
-                Some(text) => Some(Version::carried(key, before.as_ref().or(after.as_ref()), text)?),
+                Some(text) => {
+                    Some(Version::carried(key, before.as_ref().or(after.as_ref()), text, self.core().objects.dialect())?)
+                }
             };
             if decided.key != old_key {
                 selected.renames.push((old_key.clone(), decided.key.clone()));

@@ -5,6 +5,7 @@
 //! of history than its own.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod access;
 mod block_ids;
 mod branch;
 mod changes;
@@ -41,6 +42,7 @@ mod tree_edit;
 mod turn;
 mod workspace;
 
+pub use access::{Access, Rights, Role, Subject, Token, Verb, read_token};
 pub use branch::{Branch, BranchInfo, BranchState};
 pub use changes::{Changes, Commit, Meta};
 pub use conflict::{Conflict, ConflictKind, Resolution};

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use deckle_doc::Dialect;
 use tokio::sync::RwLock;
 
 use crate::error::StoreError;
@@ -26,11 +27,22 @@ type TreeMap = HashMap<(Tenant, ObjectId), Arc<TreeObject>>;
 pub(crate) struct Objects {
     scope: Scope,
     cache: TreeCache,
+    /// How the documents are read.
+    dialect: Dialect,
 }
 
 impl Objects {
     pub(crate) fn new(scope: Scope, cache: TreeCache) -> Self {
-        Self { scope, cache }
+        Self { scope, cache, dialect: Dialect::Generic }
+    }
+
+    /// Returns how the documents are read.
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    pub(crate) fn set_dialect(&mut self, dialect: Dialect) {
+        self.dialect = dialect;
     }
 
     pub(crate) fn scope(&self) -> &Scope {

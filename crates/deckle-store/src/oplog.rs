@@ -280,16 +280,30 @@ pub(crate) async fn seq_of(scope: &Scope, workspace: &WorkspaceId, commit: Objec
     row.map_or(Ok(0), |row| row.int(0))
 }
 
-/// Returns all entries of a kind on main, or all of a run, the newest first.
+/// Returns all entries of a kind, of a run or of a branch, the newest first.
 pub(crate) async fn select(
     scope: &Scope,
     workspace: &WorkspaceId,
     kind: Option<OpKind>,
     run: Option<&RunId>,
+    branch: Option<&BranchId>,
 ) -> Result<Vec<Op>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM ops WHERE tenant = $1 AND workspace = $2 AND ($3 = '' OR kind = $3) AND ($4 = '' OR run = $4) ORDER BY seq DESC"
+        "SELECT {COLUMNS} FROM ops WHERE tenant = $1 AND workspace = $2 AND ($3 = '' OR kind = $3) AND ($4 = '' OR run = $4) \
+         AND ($5 = '' OR branch = $5) ORDER BY seq DESC"
     );
-    let values = args![workspace.as_str(), kind.map_or("", OpKind::as_str), run.map_or("", RunId::as_str)];
+    let values = args![
+        workspace.as_str(),
+        kind.map_or("", OpKind::as_str),
+        run.map_or("", RunId::as_str),
+        branch.map_or("", BranchId::as_str)
+    ];
     scope.fetch(&sql, values).await?.iter().map(Op::read).collect()
+}
+
+/// Returns the last runs that wrote anything, for a hint.
+pub(crate) async fn recent_runs(scope: &Scope, workspace: &WorkspaceId) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT run, MAX(seq) FROM ops WHERE tenant = $1 AND workspace = $2 AND run IS NOT NULL GROUP BY run ORDER BY 2 DESC LIMIT 10";
+    let rows = scope.fetch(sql, args![workspace.as_str()]).await?;
+    rows.iter().map(|row| Ok(row.text(0)?.to_owned())).collect()
 }

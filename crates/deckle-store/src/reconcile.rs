@@ -118,13 +118,8 @@ impl Workspace {
     /// Returns the runs that wrote on a branch.
     pub(crate) async fn runs_of(&self, branch: &BranchId) -> Result<Vec<String>, StoreError> {
         let core = self.core();
-        let ops = oplog::select(core.scope(), &core.id, Some(OpKind::Commit), None).await?;
-        let runs: BTreeSet<String> = ops
-            .iter()
-            .filter(|op| op.branch.as_ref() == Some(branch))
-            .filter_map(|op| op.run.as_ref())
-            .map(ToString::to_string)
-            .collect();
+        let ops = oplog::select(core.scope(), &core.id, Some(OpKind::Commit), None, Some(branch)).await?;
+        let runs: BTreeSet<String> = ops.iter().filter_map(|op| op.run.as_ref()).map(ToString::to_string).collect();
         Ok(runs.into_iter().collect())
     }
 
@@ -140,7 +135,12 @@ impl Workspace {
         meta: &Meta,
     ) -> Result<UndoReport, StoreError> {
         let core = self.core();
-        let all = oplog::select(core.scope(), &core.id, None, None).await?;
+        // The run's own writes, and what carried or took back any.
+        let mut all = oplog::select(core.scope(), &core.id, None, Some(run), None).await?;
+        all.extend(oplog::select(core.scope(), &core.id, Some(OpKind::Merge), None, None).await?);
+        all.extend(oplog::select(core.scope(), &core.id, Some(OpKind::Undo), None, None).await?);
+        all.sort_by_key(|op| std::cmp::Reverse(op.seq));
+        all.dedup_by_key(|op| op.seq);
         let undone = |op: &Op| {
             all.iter().any(|later| {
                 later.seq > op.seq && later.branch == op.branch && later.detail.undoes.as_deref() == Some(run.as_str())
@@ -157,8 +157,8 @@ impl Workspace {
             return self.undo_on_main(run, &merged, &direct, &commits, resolutions, meta).await;
         }
         let Some(id) = commits.first().and_then(|op| op.branch.clone()) else {
-            let runs: BTreeSet<String> = all.iter().filter_map(|op| op.run.as_ref()).map(ToString::to_string).collect();
-            return Err(StoreError::NotFound { what: "run", name: run.to_string(), there: runs.into_iter().take(10).collect() });
+            let there = oplog::recent_runs(core.scope(), &core.id).await?;
+            return Err(StoreError::NotFound { what: "run", name: run.to_string(), there });
         };
         let branch = self.branch(&id).await?;
         let head = branch.head().await?;

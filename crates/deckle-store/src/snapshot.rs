@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use deckle_corpus::{Corpus, Options};
 use deckle_doc::{DocKey, Ids, Tree};
 use tokio::sync::OnceCell;
 
@@ -69,6 +70,11 @@ impl Snapshot {
     /// Returns the commit.
     pub fn commit(&self) -> ObjectId {
         self.inner.commit
+    }
+
+    /// Returns how the documents are read.
+    pub fn dialect(&self) -> deckle_doc::Dialect {
+        self.inner.objects.dialect()
     }
 
     /// Returns the root folder's tree.
@@ -173,6 +179,28 @@ impl Snapshot {
             }
         }
         Ok(documents)
+    }
+
+    /// Returns all documents as a corpus, each with its block ids.
+    ///
+    /// # Errors
+    /// As [`Snapshot::document`].
+    pub async fn to_corpus(&self, options: Options) -> Result<Corpus, StoreError> {
+        let carried = block_ids::load_all(self.inner.objects.scope(), &self.inner.workspace, &self.inner.line).await?;
+        let dialect = self.inner.objects.dialect();
+        let mut corpus = Corpus::new(options);
+        for document in self.documents().await? {
+            let names = carried.get(&(document.key.clone(), document.blob));
+            let ids = names.and_then(|names| {
+                let tree = Tree::parse(document.text.clone(), dialect).ok()?;
+                block_ids::restore(&tree, names)
+            });
+            match ids {
+                Some(ids) => corpus.insert_with_ids(document.key, document.text, ids),
+                None => corpus.insert(document.key, document.text),
+            }
+        }
+        Ok(corpus)
     }
 
     /// Returns the block ids of a document: those that were carried here, else those that its text gives.

@@ -72,12 +72,13 @@ impl Store {
     /// # Errors
     /// When the tenant has none with this name, or its main is a folder.
     pub async fn workspace(&self, tenant: &Tenant, id: &WorkspaceId) -> Result<Workspace, StoreError> {
-        let core = self.core(tenant, id);
+        let mut core = self.core(tenant, id);
         let row = core
             .scope()
             .first("SELECT id FROM workspaces WHERE tenant = $1 AND id = $2 AND main = 'ref'", args![id.as_str()])
             .await?;
         row.ok_or_else(|| StoreError::not_found("workspace", id))?;
+        core.load_dialect().await?;
         Ok(Workspace::new(self.clone(), core, None))
     }
 
@@ -91,8 +92,9 @@ impl Store {
     }
 
     pub(crate) async fn folder(self, folder: Folder) -> Result<Workspace, StoreError> {
-        let core = self.core(&Tenant::local(), &WorkspaceId::folder());
+        let mut core = self.core(&Tenant::local(), &WorkspaceId::folder());
         create(&core, "folder", &Meta::new(Actor::local(), "take the folder as main")).await?;
+        core.load_dialect().await?;
         Ok(Workspace::new(self, core, Some(folder)))
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use deckle_doc::DocKey;
+use deckle_doc::{Dialect, DocKey};
 
 use crate::branch::{Branch, BranchInfo, BranchState};
 use crate::changes::{Changes, Commit, Meta};
@@ -106,6 +106,28 @@ impl Workspace {
     /// Returns the folder that is main, when main is one.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_ref().map(Folder::root)
+    }
+
+    /// Returns how the documents are read.
+    pub fn dialect(&self) -> Dialect {
+        self.core.objects.dialect()
+    }
+
+    /// Says how the documents are read from now on: it decides what a block is, and so which ids there are.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub async fn set_dialect(&mut self, dialect: Dialect) -> Result<(), StoreError> {
+        let mut tx = self.core.scope().begin().await?;
+        tx.exec(
+            "INSERT INTO settings (tenant, workspace, name, value) VALUES ($1, $2, 'dialect', $3) \
+             ON CONFLICT (tenant, workspace, name) DO UPDATE SET value = excluded.value",
+            args![self.core.id.as_str(), dialect.name()],
+        )
+        .await?;
+        tx.commit().await?;
+        self.core.objects.set_dialect(dialect);
+        Ok(())
     }
 
     /// Finishes a write to the folder that a process began and did not end.
@@ -288,6 +310,35 @@ impl Workspace {
     /// When the store cannot be read.
     pub async fn protections(&self) -> Result<Vec<Protected>, StoreError> {
         protect::list(&self.core).await
+    }
+
+    /// Brings deleted documents back to main, with the block ids they had.
+    ///
+    /// # Errors
+    /// When one was not deleted here, or its place is taken.
+    pub async fn restore(&self, keys: &[DocKey], meta: &Meta) -> Result<Commit, StoreError> {
+        let base = self.snapshot().await?;
+        let changes = crate::branch::restore_changes(&self.core, &Line::Main, keys).await?;
+        self.write(&base, &changes, meta).await
+    }
+
+    /// Forgets a deleted document for good: it can no longer be restored, although the history still knows its text. Only a
+    /// person does this; an agent's handle has no such method.
+    ///
+    /// # Errors
+    /// When it was not deleted here.
+    pub async fn purge(&self, key: &DocKey) -> Result<(), StoreError> {
+        let mut tx = self.core.scope().begin().await?;
+        let gone = tx
+            .exec(
+                "DELETE FROM trash WHERE tenant = $1 AND workspace = $2 AND doc = $3",
+                args![self.core.id.as_str(), key.as_str()],
+            )
+            .await?;
+        if gone == 0 {
+            return Err(StoreError::not_found("deleted document", key));
+        }
+        tx.commit().await
     }
 
     /// Lists the documents that were deleted on main and can be restored.

@@ -181,7 +181,7 @@ fn proven(text: &str, wanted: &[Piece], ours: Version<'_>, our_ids: &Ids) -> Opt
     let carried = Ids::carry(ours.tree, our_ids, &tree);
     let from: HashMap<&str, &str> =
         found.iter().zip(wanted).map(|(found, wanted)| (found.id.as_str(), wanted.id.as_str())).collect();
-    let own = |id: &str| from.get(id).or_else(|| None).map(|id| (*id).to_owned());
+    let own = |id: &str| from.get(id).map(|id| (*id).to_owned());
     let names: Vec<String> = derived
         .names()
         .zip(carried.names())

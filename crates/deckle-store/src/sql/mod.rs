@@ -64,11 +64,6 @@ impl Db {
         Scope { db: self.clone(), tenant: tenant.clone() }
     }
 
-    /// Whether this is Postgres.
-    pub(crate) fn is_postgres(&self) -> bool {
-        matches!(self.pools, Pools::Postgres(_))
-    }
-
     /// Asks SQLite about its own file; Postgres checks its pages itself.
     pub(crate) async fn integrity(&self) -> Result<Vec<String>, StoreError> {
         let Pools::Sqlite(pool) = &self.pools else { return Ok(Vec::new()) };
@@ -101,11 +96,6 @@ impl Scope {
         &self.tenant
     }
 
-    /// Returns the database.
-    pub(crate) fn db(&self) -> &Db {
-        &self.db
-    }
-
     /// Runs a query; `$1` is the tenant, `$2` the first of `values`.
     pub(crate) async fn fetch(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>, StoreError> {
         match &self.db.pools {
@@ -115,7 +105,7 @@ impl Scope {
             }
             Pools::Postgres(pool) => {
                 let mut connection = pool.acquire().await?;
-                name_tenant(&mut *connection, &self.tenant, false).await?;
+                name_tenant(&mut connection, &self.tenant, false).await?;
                 let query = value::bind_postgres(sqlx::query(text(sql)), &self.tenant, values);
                 query.fetch_all(&mut *connection).await?.iter().map(value::from_postgres).collect()
             }
@@ -139,7 +129,7 @@ impl Scope {
             }
             Pools::Postgres(pool) => {
                 let mut tx = pool.begin().await?;
-                name_tenant(&mut *tx, &self.tenant, true).await?;
+                name_tenant(&mut tx, &self.tenant, true).await?;
                 (Inner::Postgres(tx), None)
             }
         };

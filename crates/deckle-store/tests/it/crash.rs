@@ -34,7 +34,7 @@ async fn child() {
     let handle = workspace.branch(&branch("work")).await.unwrap();
     for n in first.. {
         let meta = Meta::new(agent(), "count").call(run("r"), call(&n.to_string()));
-        if n % 3 == 0 {
+        if n.is_multiple_of(3) {
             let base = workspace.snapshot().await.unwrap();
             let changes = TOGETHER.iter().fold(Changes::new(), |changes, name| changes.write(key(name), format!("{n}\n")));
             workspace.write(&base, &changes, &meta).await.unwrap();
@@ -98,7 +98,7 @@ async fn check(workspace: &Workspace, acknowledged: u64, label: &str) -> u64 {
     }
     let head = workspace.branch(&branch("work")).await.unwrap().head().await.unwrap();
     let count: u64 = head.text(&key("count")).await.unwrap().unwrap().trim().parse().unwrap();
-    let last_on_branch = if acknowledged % 3 == 0 { acknowledged.saturating_sub(1) } else { acknowledged };
+    let last_on_branch = if acknowledged.is_multiple_of(3) { acknowledged.saturating_sub(1) } else { acknowledged };
     assert!(count >= last_on_branch, "{label}: the branch says {count}, {acknowledged} was acknowledged");
     let mut together = Vec::new();
     for name in TOGETHER {

@@ -1,6 +1,7 @@
 //! The store on its real engines: SQLite always, Postgres when `DECKLE_TEST_POSTGRES` names one (`make unit` does).
 #![allow(clippy::unwrap_used)]
 
+mod access;
 mod branches;
 mod crash;
 mod folder;
@@ -12,4 +13,5 @@ mod power;
 mod sessions;
 mod support;
 mod tenants;
+mod undo;
 mod writers;

@@ -155,7 +155,10 @@ pub struct Random {
 impl Random {
     pub fn new() -> Self {
         let given = std::env::var("DECKLE_TEST_SEED").ok().and_then(|text| text.parse().ok());
-        let seed = given.unwrap_or_else(|| u64::from(std::process::id()) * 2_654_435_761 + 1);
+        Self::seeded(given.unwrap_or_else(|| u64::from(std::process::id()) * 2_654_435_761 + 1))
+    }
+
+    pub fn seeded(seed: u64) -> Self {
         Self { seed, state: seed }
     }
 
