@@ -39,7 +39,7 @@ fn a_key_is_added_at_the_end_of_its_mapping() {
     check("a: 1 # last\n", set_to("b", json!(["x", "z"])), "a: 1 # last\nb:\n- x\n- z\n");
     check("a:\n  b: 1\nc: 2\n", set_to("a.d", json!(3)), "a:\n  b: 1\n  d: 3\nc: 2\n");
     check("a: { b: 1 }\n", set_to("a.d", json!(3)), "a: { b: 1, d: 3 }\n");
-    check("a: 1\n", set_to("x.y", json!(true)), "a: 1\nx:\n  y: true\n");
+    check("a: 1\n", set_to("x.w", json!(true)), "a: 1\nx:\n  w: true\n");
     check("# only a comment\n", set_to("a", json!(1)), "# only a comment\na: 1\n");
 }
 

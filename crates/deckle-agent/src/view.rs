@@ -1,0 +1,79 @@
+//! Documents of a snapshot, loaded for a synchronous reader: all of them, or those that an operation names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deckle_doc::{Dialect, DocKey, Ids, Tree};
+use deckle_edit::Documents;
+use deckle_store::{Snapshot, StoreError};
+
+/// Documents in memory, with the ids that they carry.
+#[derive(Debug, Default)]
+pub struct View {
+    keys: BTreeSet<DocKey>,
+    loaded: BTreeMap<DocKey, (Tree, Ids)>,
+    dialect: Dialect,
+}
+
+impl View {
+    /// Loads every document.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn all(snapshot: &Snapshot, dialect: Dialect) -> Result<Self, StoreError> {
+        let mut view = Self { dialect, ..Self::default() };
+        for document in snapshot.documents().await? {
+            view.add(snapshot, document.key, &document.text).await?;
+        }
+        Ok(view)
+    }
+
+    /// Loads the named documents; the keys of all others are known.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn some(snapshot: &Snapshot, keys: &[DocKey], dialect: Dialect) -> Result<Self, StoreError> {
+        let mut view = Self { keys: snapshot.keys().await?.into_iter().collect(), dialect, ..Self::default() };
+        for key in keys {
+            if let Some(text) = snapshot.text(key).await? {
+                view.add(snapshot, key.clone(), &text).await?;
+            }
+        }
+        Ok(view)
+    }
+
+    async fn add(&mut self, snapshot: &Snapshot, key: DocKey, text: &std::sync::Arc<str>) -> Result<(), StoreError> {
+        // A document past a limit is kept and listed; no edit touches it.
+        if let Ok(tree) = Tree::parse(std::sync::Arc::clone(text), self.dialect) {
+            let ids = snapshot.ids(&key, &tree).await?;
+            self.loaded.insert(key.clone(), (tree, ids));
+        }
+        self.keys.insert(key);
+        Ok(())
+    }
+
+    /// Returns the loaded documents.
+    pub fn iter(&self) -> impl Iterator<Item = (&DocKey, &Tree)> {
+        self.loaded.iter().map(|(key, (tree, _))| (key, tree))
+    }
+}
+
+impl Documents for View {
+    fn keys(&self) -> Vec<DocKey> {
+        self.keys.iter().cloned().collect()
+    }
+
+    fn tree(&self, key: &DocKey) -> Option<Tree> {
+        self.loaded.get(key).map(|(tree, _)| tree.clone())
+    }
+
+    fn ids(&self, key: &DocKey, tree: &Tree) -> Ids {
+        match self.loaded.get(key) {
+            Some((known, ids)) if known == tree => ids.clone(),
+            _ => Ids::derive(tree),
+        }
+    }
+
+    fn contains(&self, key: &DocKey) -> bool {
+        self.keys.contains(key)
+    }
+}
