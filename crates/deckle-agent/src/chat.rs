@@ -67,7 +67,12 @@ impl ToolCall {
     /// The id as a key of the store: letters, digits and a few marks.
     #[must_use]
     pub fn key(&self) -> String {
-        let key: String = self.id.chars().take(120).map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':') { c } else { '-' }).collect();
+        let key: String = self
+            .id
+            .chars()
+            .take(120)
+            .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':') { c } else { '-' })
+            .collect();
         if key.is_empty() { "call".to_owned() } else { key }
     }
 }

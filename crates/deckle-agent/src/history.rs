@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use crate::chat::ChatMessage;
 
 /// What a call gets whose result was lost.
-pub const INTERRUPTED: &str = "The call was interrupted before its result was recorded. Read the document to see whether its effect is there.";
+pub const INTERRUPTED: &str =
+    "The call was interrupted before its result was recorded. Read the document to see whether its effect is there.";
 
 /// Repairs a history: each call without a result gets one, at its place; each result without a call is dropped; of two results of one call the first
 /// stands. Repairing twice is repairing once, with the same bytes.
@@ -24,7 +25,10 @@ pub fn repair(messages: &[ChatMessage]) -> Vec<ChatMessage> {
         };
         out.push(message.clone());
         // The results of this message are the tool messages up to the next one that is none.
-        let end = messages[at..].iter().position(|next| !matches!(next, ChatMessage::Tool { .. })).map_or(messages.len(), |end| at + end);
+        let end = messages[at..]
+            .iter()
+            .position(|next| !matches!(next, ChatMessage::Tool { .. }))
+            .map_or(messages.len(), |end| at + end);
         let results = &messages[at..end];
         let mut seen = HashSet::new();
         for call in calls {
@@ -68,7 +72,11 @@ pub fn check(messages: &[ChatMessage]) -> Result<(), String> {
             ChatMessage::User { .. } => {}
         }
     }
-    if open.is_empty() { Ok(()) } else { Err(format!("`tool_use` ids were found without `tool_result` blocks immediately after: {}.", open.join(", "))) }
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("`tool_use` ids were found without `tool_result` blocks immediately after: {}.", open.join(", ")))
+    }
 }
 
 #[cfg(test)]

@@ -145,9 +145,15 @@ impl From<&ModelError> for Diag {
             ModelError::Script { .. } => ("bad-script", "see docs/script.md for what a script may say"),
             ModelError::Status { status: 401 | 403, .. } => ("model-refused", "check the key and its rights"),
             ModelError::Status { status: 429, .. } => ("model-busy", "wait a while, then follow up on the session"),
-            ModelError::Status { .. } => ("model-status", "follow up on the session to try again; the work so far is on its branch"),
-            ModelError::Connection(_) => ("model-unreachable", "check the network and `DECKLE_MODEL_URL`, then follow up on the session"),
-            ModelError::Truncated(_) => ("model-truncated", "follow up on the session to try again; the work so far is on its branch"),
+            ModelError::Status { .. } => {
+                ("model-status", "follow up on the session to try again; the work so far is on its branch")
+            }
+            ModelError::Connection(_) => {
+                ("model-unreachable", "check the network and `DECKLE_MODEL_URL`, then follow up on the session")
+            }
+            ModelError::Truncated(_) => {
+                ("model-truncated", "follow up on the session to try again; the work so far is on its branch")
+            }
             ModelError::Cancelled => ("cancelled", "follow up on the session to go on"),
         };
         Self::new(code, error.to_string()).hint(hint)
@@ -204,7 +210,8 @@ impl ModelSpec {
 
 /// Makes a call of what a provider sent: one that is whole and whose arguments are an object, or one that says why it cannot be executed.
 pub(crate) fn call_of(id: String, name: String, raw: &str, whole: bool) -> ToolCall {
-    let parsed = if raw.trim().is_empty() { Ok(Value::Object(serde_json::Map::new())) } else { serde_json::from_str::<Value>(raw) };
+    let parsed =
+        if raw.trim().is_empty() { Ok(Value::Object(serde_json::Map::new())) } else { serde_json::from_str::<Value>(raw) };
     let (arguments, broken) = match parsed {
         Ok(value @ Value::Object(_)) if whole => (value, None),
         Ok(value) if !whole => (
@@ -213,7 +220,10 @@ pub(crate) fn call_of(id: String, name: String, raw: &str, whole: bool) -> ToolC
                 "error[cut-off]: the call of `{name}` was cut off by the output limit, so it was not executed\nhint: send less at once: one document or one section a call, or `$replaceText` and `$insertAfter` instead of whole blocks"
             )),
         ),
-        Ok(value) => (value, Some(format!("error[bad-arguments]: the arguments of `{name}` are not an object\nhint: send one JSON object"))),
+        Ok(value) => (
+            value,
+            Some(format!("error[bad-arguments]: the arguments of `{name}` are not an object\nhint: send one JSON object")),
+        ),
         Err(_) if !whole => (
             Value::String(raw.to_owned()),
             Some(format!(
@@ -222,7 +232,9 @@ pub(crate) fn call_of(id: String, name: String, raw: &str, whole: bool) -> ToolC
         ),
         Err(error) => (
             Value::String(raw.to_owned()),
-            Some(format!("error[bad-arguments]: the arguments of `{name}` are not JSON: {error}\nhint: send one JSON object, with quotes and backslashes escaped")),
+            Some(format!(
+                "error[bad-arguments]: the arguments of `{name}` are not JSON: {error}\nhint: send one JSON object, with quotes and backslashes escaped"
+            )),
         ),
     };
     ToolCall { id, name, arguments, broken }

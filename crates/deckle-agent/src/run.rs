@@ -204,7 +204,12 @@ impl Run {
         self.usage.add(turn.usage);
         let calls = turn.calls.clone();
         let said = turn.text.len();
-        self.messages.push(ChatMessage::Assistant { text: turn.text, reasoning: turn.reasoning, calls: turn.calls, native: turn.native });
+        self.messages.push(ChatMessage::Assistant {
+            text: turn.text,
+            reasoning: turn.reasoning,
+            calls: turn.calls,
+            native: turn.native,
+        });
         if self.cancelled {
             self.checkpoint();
             self.finish(Outcome::Cancelled);
@@ -215,12 +220,23 @@ impl Run {
         self.checkpoint();
         if self.queue.is_empty() {
             match turn.stop {
-                Stop::Length if said == 0 => self.nudge("Your answer was cut off by the output limit before it said anything. Go on in smaller steps."),
+                Stop::Length if said == 0 => {
+                    self.nudge("Your answer was cut off by the output limit before it said anything. Go on in smaller steps.")
+                }
                 Stop::Refusal => {
-                    self.emit(Event::AgentError { code: "model-refused".into(), message: "error[model-refused]: the model declined to go on".into(), fatal: true });
+                    self.emit(Event::AgentError {
+                        code: "model-refused".into(),
+                        message: "error[model-refused]: the model declined to go on".into(),
+                        fatal: true,
+                    });
                     self.finish(Outcome::Failed);
                 }
-                _ if self.called == 0 && self.receipts.is_empty() && said < ENOUGH_WORDS && self.nudges < MAX_NUDGES && said == 0 => {
+                _ if self.called == 0
+                    && self.receipts.is_empty()
+                    && said < ENOUGH_WORDS
+                    && self.nudges < MAX_NUDGES
+                    && said == 0 =>
+                {
                     self.nudge("You have called no tool and said nothing. Carry out the request with the tools, or say why it cannot be done.");
                 }
                 _ => self.finish(Outcome::Done),
@@ -285,7 +301,11 @@ impl Run {
             self.finish(Outcome::Cancelled);
         } else if let Some(what) = self.over_budget.clone() {
             self.give_up(&format!("The run's budget is used up ({what}); this call was not executed."));
-            self.emit(Event::AgentError { code: "budget".into(), message: format!("error[budget]: the run's budget is used up: {what}"), fatal: true });
+            self.emit(Event::AgentError {
+                code: "budget".into(),
+                message: format!("error[budget]: the run's budget is used up: {what}"),
+                fatal: true,
+            });
             self.finish(Outcome::Limit);
         } else {
             self.next_call();
@@ -300,7 +320,12 @@ impl Run {
                 ChatMessage::Assistant { calls, .. } => calls.iter().find(|call| call.id == id).cloned(),
                 _ => None,
             })
-            .unwrap_or_else(|| ToolCall { id: id.to_owned(), name: String::new(), arguments: serde_json::Value::Null, broken: None })
+            .unwrap_or_else(|| ToolCall {
+                id: id.to_owned(),
+                name: String::new(),
+                arguments: serde_json::Value::Null,
+                broken: None,
+            })
     }
 
     /// Answers every call that is left without executing it.
@@ -350,7 +375,9 @@ impl Run {
         if self.iteration >= cap {
             self.emit(Event::AgentError {
                 code: "iterations".into(),
-                message: format!("error[iterations]: the run took {MAX_ITERATIONS} iterations\nhint: follow up on the session to go on"),
+                message: format!(
+                    "error[iterations]: the run took {MAX_ITERATIONS} iterations\nhint: follow up on the session to go on"
+                ),
                 fatal: true,
             });
             self.finish(Outcome::Limit);
@@ -381,7 +408,14 @@ impl Run {
         self.waiting = Waiting::Nothing;
         let summary = self.summary(outcome);
         let branch = (!self.receipts.is_empty()).then(|| self.branch.clone()).flatten();
-        self.emit(Event::AgentDone { outcome, summary, branch, documents: self.documents, blocks: self.blocks, usage: self.usage });
+        self.emit(Event::AgentDone {
+            outcome,
+            summary,
+            branch,
+            documents: self.documents,
+            blocks: self.blocks,
+            usage: self.usage,
+        });
         self.out.push_back(Output::Done(outcome));
     }
 

@@ -89,7 +89,9 @@ fn messages(all: &[ChatMessage], name: &str) -> Vec<Value> {
             ChatMessage::Tool { id, content, is_error, .. } => {
                 push("user", vec![json!({ "type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error })]);
             }
-            ChatMessage::Assistant { native: Some(Native { model, blocks: Value::Array(blocks) }), .. } if model == name && !blocks.is_empty() => {
+            ChatMessage::Assistant { native: Some(Native { model, blocks: Value::Array(blocks) }), .. }
+                if model == name && !blocks.is_empty() =>
+            {
                 push("assistant", blocks.clone());
             }
             ChatMessage::Assistant { text, calls, .. } => {
@@ -128,7 +130,13 @@ struct Block {
 
 impl Reading {
     fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), blocks: BTreeMap::new(), usage: Usage { requests: 1, ..Usage::default() }, stop: None, whole: false }
+        Self {
+            name: name.to_owned(),
+            blocks: BTreeMap::new(),
+            usage: Usage { requests: 1, ..Usage::default() },
+            stop: None,
+            whole: false,
+        }
     }
 
     /// The counts of the provider overwrite; what came from the cache is counted apart there.
@@ -152,7 +160,8 @@ impl Decoder for Reading {
         match data["type"].as_str().unwrap_or_default() {
             "message_start" => self.count(&data["message"]["usage"]),
             "content_block_start" => {
-                let block = Block { start: data["content_block"].clone(), text: String::new(), signature: String::new(), stopped: false };
+                let block =
+                    Block { start: data["content_block"].clone(), text: String::new(), signature: String::new(), stopped: false };
                 self.blocks.insert(data["index"].as_u64().unwrap_or(0), block);
             }
             "content_block_delta" => {

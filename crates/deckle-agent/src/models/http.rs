@@ -61,7 +61,13 @@ async fn once(
     cancel: &CancellationToken,
     on_delta: OnDelta<'_>,
 ) -> Result<ModelTurn, ModelError> {
-    let response = client.post(url).headers(headers.clone()).json(body).send().await.map_err(|error| ModelError::Connection(reason(&error)))?;
+    let response = client
+        .post(url)
+        .headers(headers.clone())
+        .json(body)
+        .send()
+        .await
+        .map_err(|error| ModelError::Connection(reason(&error)))?;
     let status = response.status().as_u16();
     if status != 200 {
         return Err(refused(status, response).await);

@@ -30,7 +30,8 @@ impl OpenAi {
     pub fn new(model: &str, base: &str, key: &str) -> Result<Self, ModelError> {
         let mut headers = HeaderMap::new();
         if !key.is_empty() {
-            let mut value = HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| ModelError::NoKey { variable: "OPENAI_API_KEY" })?;
+            let mut value =
+                HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| ModelError::NoKey { variable: "OPENAI_API_KEY" })?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
@@ -116,7 +117,12 @@ impl Decoder for Reading {
             return Err(ModelError::Truncated("an event is not JSON".into()));
         };
         if let Some(message) = data["error"]["message"].as_str() {
-            return Err(ModelError::Status { status: 500, message: message.to_owned(), retry_after_ms: None, should_retry: None });
+            return Err(ModelError::Status {
+                status: 500,
+                message: message.to_owned(),
+                retry_after_ms: None,
+                should_retry: None,
+            });
         }
         if let Some(input) = data["usage"]["prompt_tokens"].as_u64() {
             self.usage.input_tokens = input;

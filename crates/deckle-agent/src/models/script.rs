@@ -115,7 +115,8 @@ impl Model for Script {
         let results: Vec<(&str, bool)> = results.into_iter().rev().collect();
         for require in &step.require {
             let holds = |(content, is_error): &(&str, bool)| {
-                require.contains.as_ref().is_none_or(|text| content.contains(text.as_str())) && require.is_error.is_none_or(|wanted| wanted == *is_error)
+                require.contains.as_ref().is_none_or(|text| content.contains(text.as_str()))
+                    && require.is_error.is_none_or(|wanted| wanted == *is_error)
             };
             let met = match require.result {
                 Some(place) => results.get(place).is_some_and(holds),
@@ -149,7 +150,12 @@ impl Model for Script {
             })
             .collect();
         let stop = if calls.is_empty() { Stop::End } else { Stop::Tools };
-        let usage = Usage { input_tokens: step.usage.input, output_tokens: step.usage.output, cached_tokens: step.usage.cached, requests: 1 };
+        let usage = Usage {
+            input_tokens: step.usage.input,
+            output_tokens: step.usage.output,
+            cached_tokens: step.usage.cached,
+            requests: 1,
+        };
         Ok(ModelTurn { text: step.text.clone(), reasoning: step.reasoning.clone(), calls, stop, usage, native: None })
     }
 }

@@ -35,7 +35,10 @@ impl SseReader {
             start += length + 1;
             if line.is_empty() {
                 if !self.data.is_empty() {
-                    done.push(SseEvent { event: std::mem::take(&mut self.event), data: std::mem::take(&mut self.data).join("\n") });
+                    done.push(SseEvent {
+                        event: std::mem::take(&mut self.event),
+                        data: std::mem::take(&mut self.data).join("\n"),
+                    });
                 }
                 self.event.clear();
             } else if let Some(value) = line.strip_prefix("data:") {
@@ -58,7 +61,10 @@ mod tests {
     fn pieces_do_not_matter() {
         let stream = ": comment\r\nevent: a\r\ndata: {\"x\":\r\ndata: 1}\r\n\r\ndata:two\n\n";
         let whole = SseReader::default().push(stream.as_bytes()).unwrap();
-        assert_eq!(whole, [SseEvent { event: "a".into(), data: "{\"x\":\n1}".into() }, SseEvent { event: String::new(), data: "two".into() }]);
+        assert_eq!(
+            whole,
+            [SseEvent { event: "a".into(), data: "{\"x\":\n1}".into() }, SseEvent { event: String::new(), data: "two".into() }]
+        );
         for size in 1..stream.len() {
             let mut reader = SseReader::default();
             let cut: Vec<SseEvent> = stream.as_bytes().chunks(size).flat_map(|piece| reader.push(piece).unwrap()).collect();
