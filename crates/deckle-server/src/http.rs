@@ -31,7 +31,12 @@ pub fn app(turns: Turns) -> Router {
         .route("/v1/sessions/{id}/turns", post(follow_up))
         .route("/v1/sessions/{id}/cancel", post(cancel))
         .route("/v1/sessions/{id}/events", get(events))
-        .fallback(|| async { refuse(StatusCode::NOT_FOUND, &Diag::new("not-found", "there is no such address").hint("see README.md for the addresses")) })
+        .fallback(|| async {
+            refuse(
+                StatusCode::NOT_FOUND,
+                &Diag::new("not-found", "there is no such address").hint("see README.md for the addresses"),
+            )
+        })
         .layer(middleware::from_fn(no_origin))
         .with_state(turns)
 }
@@ -40,7 +45,12 @@ pub fn app(turns: Turns) -> Router {
 ///
 /// # Errors
 /// When the port is taken.
-pub async fn serve(turns: Turns, port: u16, listening: impl FnOnce(SocketAddr), stop: impl Future<Output = ()> + Send + 'static) -> std::io::Result<()> {
+pub async fn serve(
+    turns: Turns,
+    port: u16,
+    listening: impl FnOnce(SocketAddr),
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> std::io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     listening(listener.local_addr()?);
     axum::serve(listener, app(turns)).with_graceful_shutdown(stop).await
@@ -83,7 +93,8 @@ async fn ping(State(turns): State<Turns>) -> Json<Health> {
 
 fn read(body: &Bytes) -> Result<TurnRequest, Diag> {
     serde_json::from_slice(body).map_err(|error| {
-        Diag::new("bad-request", format!("the body is not a request: {error}")).hint("send {\"message\": \"…\"} as JSON; `branch` may name a branch")
+        Diag::new("bad-request", format!("the body is not a request: {error}"))
+            .hint("send {\"message\": \"…\"} as JSON; `branch` may name a branch")
     })
 }
 
@@ -142,6 +153,7 @@ async fn stream(turns: &Turns, session: &SessionId, after: i64) -> Response {
     };
     let line = |text: serde_json::Result<String>| Ok::<_, Infallible>(Bytes::from(text.unwrap_or_default() + "\n"));
     let hello = line(serde_json::to_string(&Hello { session_id: session.to_string() }));
-    let lines = tokio_stream::once(hello).chain(ReceiverStream::new(receiver).map(move |envelope| line(serde_json::to_string(&envelope))));
+    let lines = tokio_stream::once(hello)
+        .chain(ReceiverStream::new(receiver).map(move |envelope| line(serde_json::to_string(&envelope))));
     ([(header::CONTENT_TYPE, NDJSON)], Body::from_stream(lines)).into_response()
 }

@@ -13,8 +13,13 @@ const CLOSING: Duration = Duration::from_secs(30);
 
 /// Whether a holder's process is known to be dead: it ran on this machine, and is there no more.
 pub(crate) fn is_dead(holder: &str) -> bool {
-    let Some(pid) = holder.strip_prefix("pid-").and_then(|rest| rest.split('-').next()).and_then(|pid| pid.parse::<u32>().ok()) else { return false };
-    pid != std::process::id() && !std::path::Path::new("/proc").join(pid.to_string()).exists() && std::path::Path::new("/proc/self").exists()
+    let Some(pid) = holder.strip_prefix("pid-").and_then(|rest| rest.split('-').next()).and_then(|pid| pid.parse::<u32>().ok())
+    else {
+        return false;
+    };
+    pid != std::process::id()
+        && !std::path::Path::new("/proc").join(pid.to_string()).exists()
+        && std::path::Path::new("/proc/self").exists()
 }
 
 /// Closes a turn whose process died. Each call without a result gets one that says whether its effect is on the branch.
@@ -42,8 +47,12 @@ pub(crate) async fn close(workspace: &Workspace, turn: &Turn, holder: &str) -> R
 async fn answer_calls(workspace: &Workspace, turn: &Turn, lease: &Lease) -> Result<(), StoreError> {
     let sessions = workspace.sessions();
     let count = sessions.message_count(&turn.session).await?;
-    let stored: Vec<ChatMessage> =
-        sessions.messages(&turn.session, 0..count).await?.into_iter().filter_map(|message| serde_json::from_value(message.body).ok()).collect();
+    let stored: Vec<ChatMessage> = sessions
+        .messages(&turn.session, 0..count)
+        .await?
+        .into_iter()
+        .filter_map(|message| serde_json::from_value(message.body).ok())
+        .collect();
     let repaired = history::repair(&stored);
     // Only a tail can be missing: what came before was followed by other messages.
     let missing = repaired.get(stored.len()..).unwrap_or_default();
@@ -60,5 +69,9 @@ async fn answer_calls(workspace: &Workspace, turn: &Turn, lease: &Lease) -> Resu
         let answer = ChatMessage::Tool { id: id.clone(), name: name.clone(), content, is_error };
         bodies.push(serde_json::to_value(&answer).unwrap_or(Value::Null));
     }
-    if bodies.is_empty() { Ok(()) } else { sessions.append_messages(&turn.session, Some(&turn.id), count, &bodies, Some(lease)).await }
+    if bodies.is_empty() {
+        Ok(())
+    } else {
+        sessions.append_messages(&turn.session, Some(&turn.id), count, &bodies, Some(lease)).await
+    }
 }

@@ -81,7 +81,7 @@ impl Turns {
     /// Returns the registry of this process.
     #[must_use]
     pub fn new(config: TurnsConfig) -> Self {
-        let holder = format!("pid-{}-{}", std::process::id(), ulid::Ulid::new());
+        let holder = format!("pid-{}-{}", std::process::id(), ulid::Ulid::generate());
         Self { config, holder, live: Arc::default() }
     }
 
@@ -123,14 +123,14 @@ impl Turns {
         let session = match session {
             Some(id) => sessions.get(id).await.map_err(diag)?,
             None => {
-                let id = SessionId::parse(&ulid::Ulid::new().to_string().to_lowercase()).map_err(diag)?;
+                let id = SessionId::parse(&ulid::Ulid::generate().to_string().to_lowercase()).map_err(diag)?;
                 let title: String = request.message.chars().take(80).collect();
                 sessions.create(&id, &self.config.actor.person, None, &title).await.map_err(diag)?
             }
         };
         let branch = self.branch_of(&session, request).await?;
-        let turn = TurnId::parse(&format!("turn-{}", ulid::Ulid::new().to_string().to_lowercase())).map_err(diag)?;
-        let run = RunId::parse(&format!("run-{}", ulid::Ulid::new().to_string().to_lowercase())).map_err(diag)?;
+        let turn = TurnId::parse(&format!("turn-{}", ulid::Ulid::generate().to_string().to_lowercase())).map_err(diag)?;
+        let run = RunId::parse(&format!("run-{}", ulid::Ulid::generate().to_string().to_lowercase())).map_err(diag)?;
         let wanted = NewTurn {
             id: turn.clone(),
             session: session.id.clone(),
@@ -143,7 +143,9 @@ impl Turns {
             // Perhaps its process is dead.
             let other = sessions.turn(&TurnId::parse(other).map_err(diag)?).await.map_err(diag)?;
             let lease = sessions.lease_of(&other.branch).await.map_err(diag)?;
-            let expired = lease.as_ref().is_none_or(|lease| lease.until <= workspace.store().clock().now() || recover::is_dead(&lease.holder));
+            let expired = lease
+                .as_ref()
+                .is_none_or(|lease| lease.until <= workspace.store().clock().now() || recover::is_dead(&lease.holder));
             if expired {
                 recover::close(workspace, &other, &self.holder).await.map_err(diag)?;
                 begun = sessions.begin_turn(&wanted, &self.holder, LEASE).await;
@@ -159,7 +161,15 @@ impl Turns {
         let started = Started { session: session.id.clone(), turn: turn.clone(), branch: branch.clone(), after, attached: false };
         self.live().insert(session.id.to_string(), Live { turn: turn.clone(), branch, after, cancel: cancel.clone(), written });
         let journal = StoreJournal { sessions, session: session.id, turn, lease, written: sender };
-        let task = Task { turns: self.clone(), model, journal, run, branch: started.branch.clone(), cancel, message: request.message.clone() };
+        let task = Task {
+            turns: self.clone(),
+            model,
+            journal,
+            run,
+            branch: started.branch.clone(),
+            cancel,
+            message: request.message.clone(),
+        };
         tokio::spawn(task.run());
         Ok(started)
     }
@@ -186,7 +196,12 @@ impl Turns {
             return Ok(id);
         }
         if let Some(id) = &session.branch {
-            let open = workspace.branches().await.map_err(diag)?.into_iter().any(|branch| branch.id == *id && branch.state.is_writable());
+            let open = workspace
+                .branches()
+                .await
+                .map_err(diag)?
+                .into_iter()
+                .any(|branch| branch.id == *id && branch.state.is_writable());
             if open {
                 return Ok(id.clone());
             }
@@ -201,7 +216,10 @@ impl Turns {
             .collect();
         let stem = if words.is_empty() { "agent".to_owned() } else { words.join("-") };
         let taken: Vec<String> = workspace.branches().await.map_err(diag)?.iter().map(|branch| branch.id.to_string()).collect();
-        let name = std::iter::once(stem.clone()).chain((2..).map(|number| format!("{stem}-{number}"))).find(|name| !taken.contains(name)).unwrap_or(stem);
+        let name = std::iter::once(stem.clone())
+            .chain((2..).map(|number| format!("{stem}-{number}")))
+            .find(|name| !taken.contains(name))
+            .unwrap_or(stem);
         let id = BranchId::parse(&name).map_err(diag)?;
         workspace.create_branch(&id, &self.config.actor, &request.message).await.map_err(diag)?;
         Ok(id)
@@ -258,7 +276,9 @@ impl Turns {
                 let live = turns.live().get(session.as_str()).map(|live| live.written.clone());
                 let elsewhere = match &live {
                     Some(_) => false,
-                    None => sessions.turns(&session).await.is_ok_and(|all| all.iter().any(|turn| turn.state == TurnState::Running)),
+                    None => {
+                        sessions.turns(&session).await.is_ok_and(|all| all.iter().any(|turn| turn.state == TurnState::Running))
+                    }
                 };
                 loop {
                     let Ok(page) = sessions.events(&session, last, PAGE).await else { return };
@@ -371,7 +391,8 @@ impl Task {
             blocks: 0,
             usage: Usage::default(),
         };
-        let told = self.journal.emit(Event::AgentError { code: diag.code.to_owned(), message: diag.to_string(), fatal: true }).await;
+        let told =
+            self.journal.emit(Event::AgentError { code: diag.code.to_owned(), message: diag.to_string(), fatal: true }).await;
         if told.is_ok() {
             let _ = self.journal.emit(done).await;
         }

@@ -1,3 +1,43 @@
-//! The `deckle` command.
+//! The `deckle` command: the only crate that prints, reads the environment or exits.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
-fn main() {}
+mod arguments;
+mod commands;
+mod context;
+mod demo;
+mod failure;
+mod show;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use arguments::Arguments;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("error[runtime]: {error}");
+            return ExitCode::from(70);
+        }
+    };
+    let outcome = runtime.block_on(commands::run(&arguments));
+    // What still waits on a closed pipe must not hold the process.
+    runtime.shutdown_background();
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.print(arguments.json, show::colour(arguments.color));
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The commands, one function each.
+
+pub mod agent;
+pub mod branches;
+mod read;
+mod write;
+
+use std::io::Write as _;
+
+use clap::CommandFactory as _;
+use deckle_doc::Diag;
+use deckle_store::{InitOptions, StoreError, Tenant, Workspace};
+use serde_json::json;
+
+use crate::arguments::{Arguments, BranchCommand, Command};
+use crate::failure::Failure;
+use crate::{context, demo, show};
+
+/// Runs the command.
+pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let paint = show::Paint(show::colour(arguments.color));
+    match &arguments.command {
+        Command::Init { allow_empty } => init(arguments, *allow_empty).await,
+        Command::Get { key, section, block, lines, lens, at } => {
+            read::get(arguments, key, section.as_deref(), block.as_deref(), lines.as_deref(), *lens, at.branch.as_deref()).await
+        }
+        Command::Outline { key, at } => read::outline(arguments, key, at.branch.as_deref()).await,
+        Command::Blocks { paths, dialect, ids, inline, .. } => read::blocks(paths, dialect, *ids, *inline),
+        Command::Find { words, filter, key, blocks, matches, sort, limit, at } => {
+            let wanted = read::Wanted {
+                words: words.as_deref(),
+                filter: filter.as_deref(),
+                keys: key,
+                blocks: blocks.as_deref(),
+                matches: matches.as_deref(),
+                sort: sort.as_deref(),
+                limit: *limit,
+            };
+            read::find(arguments, &wanted, at.branch.as_deref()).await
+        }
+        Command::Count { filter, at } => read::count(arguments, filter.as_deref(), at.branch.as_deref()).await,
+        Command::Update { .. } | Command::Create { .. } | Command::Rename { .. } | Command::Delete { .. } => {
+            write::run(arguments).await
+        }
+        Command::Branch(BranchCommand::List) => branches::list(arguments, &paint).await,
+        Command::Branch(BranchCommand::Create { name }) => branches::create(arguments, name).await,
+        Command::Branch(BranchCommand::Delete { name }) | Command::Discard { branch: name } => {
+            branches::discard(arguments, name).await
+        }
+        Command::Diff { branch, stat } => branches::diff(arguments, branch, *stat, &paint).await,
+        Command::Review { branch, accept, reject, undo } => {
+            branches::review(arguments, branch, accept, reject, *undo, &paint).await
+        }
+        Command::Merge { branch, all, dry_run } => branches::merge(arguments, branch, *all, *dry_run, &paint).await,
+        Command::Log { branch, limit } => branches::log(arguments, branch.as_deref(), *limit, &paint).await,
+        Command::Undo { run } => branches::undo(arguments, run).await,
+        Command::Agent { request, resume, branch, ndjson, .. } => {
+            agent::run(arguments, request.as_deref(), resume.as_deref(), branch.as_deref(), *ndjson, &paint).await
+        }
+        Command::Serve { port } => agent::serve(arguments, *port).await,
+        Command::Demo { yes, keep } => demo::run(*yes, keep.as_deref(), &paint).await,
+        Command::Doctor => doctor(arguments, &paint).await,
+        Command::Fsck => fsck(arguments).await,
+        Command::Completions { shell } => {
+            clap_complete::generate(*shell, &mut Arguments::command(), "deckle", &mut std::io::stdout());
+            Ok(())
+        }
+        Command::Man => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+            std::io::stdout().write_all(&page)?;
+            Ok(())
+        }
+    }
+}
+
+async fn init(arguments: &Arguments, allow_empty: bool) -> Result<(), Failure> {
+    let options = InitOptions { allow_empty, ..InitOptions::default() };
+    let workspace = Workspace::init(&arguments.directory, options).await?;
+    let snapshot = workspace.snapshot().await?;
+    let (documents, others) = (snapshot.keys().await?.len(), snapshot.others().await?);
+    if arguments.json {
+        println!("{}", json!({ "documents": documents, "others": others.len(), "commit": snapshot.commit().to_string() }));
+        return Ok(());
+    }
+    println!("{} in `{}`", show::count(documents, "document"), arguments.directory.display());
+    let kept: Vec<_> = others
+        .iter()
+        .filter(|other| other.path.ends_with(".md") || other.path.ends_with(".markdown") || other.path.ends_with(".mdx"))
+        .collect();
+    for other in kept.iter().take(10) {
+        println!("  kept as it is: {} ({})", other.path, other.why.as_str());
+    }
+    println!("next: deckle find WORDS, or deckle agent \"…\"");
+    Ok(())
+}
+
+async fn doctor(arguments: &Arguments, paint: &show::Paint) -> Result<(), Failure> {
+    let mut bad = 0;
+    let mut line = |good: bool, what: &str, detail: &str| {
+        bad += usize::from(!good);
+        println!("{} {what}: {detail}", if good { paint.green("ok ") } else { paint.red("bad") });
+    };
+    match Workspace::open(&arguments.directory).await {
+        Ok(workspace) => {
+            let snapshot = workspace.snapshot().await?;
+            line(true, "workspace", &show::count(snapshot.keys().await?.len(), "document"));
+            line(true, "dialect", context::dialect(&snapshot).await?.name());
+            let running = workspace.sessions().running_turns().await?.len();
+            line(true, "turns", &format!("{running} running"));
+        }
+        Err(error @ StoreError::NotAWorkspace(_)) => line(false, "workspace", &format!("{error}; run `deckle init`")),
+        Err(error) => line(false, "workspace", &error.to_string()),
+    }
+    match context::model() {
+        Ok(model) => line(true, "model", &model.name()),
+        Err(error) => line(false, "model", &Diag::from(&error).to_string().replace('\n', "; ")),
+    }
+    let git = std::process::Command::new("git").arg("--version").output();
+    line(
+        git.is_ok_and(|output| output.status.success()),
+        "git",
+        "branches are also shown as refs/heads/deckle/… inside a git repository",
+    );
+    if bad > 0 { Err(Failure::Silent(1)) } else { Ok(()) }
+}
+
+async fn fsck(arguments: &Arguments) -> Result<(), Failure> {
+    let workspace = Workspace::open(&arguments.directory).await?;
+    let report = workspace.store().fsck(&Tenant::local()).await?;
+    if arguments.json {
+        let findings: Vec<_> = report
+            .findings
+            .iter()
+            .map(|finding| json!({ "kind": finding.kind.as_str(), "at": finding.at, "detail": finding.detail }))
+            .collect();
+        println!("{}", json!({ "objects": report.objects, "refs": report.refs, "ops": report.ops, "findings": findings }));
+    } else {
+        for finding in &report.findings {
+            println!("{} {}: {}", finding.kind.as_str(), finding.at, finding.detail);
+        }
+        println!(
+            "{}, {}, {} checked; {}",
+            show::count(report.objects, "object"),
+            show::count(report.refs, "ref"),
+            show::count(report.ops, "log entry"),
+            show::count(report.findings.len(), "finding")
+        );
+    }
+    if report.findings.is_empty() { Ok(()) } else { Err(Failure::Silent(1)) }
+}

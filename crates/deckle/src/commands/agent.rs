@@ -1,0 +1,229 @@
+//! The agent on a terminal, and the server.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use deckle_doc::Diag;
+use deckle_server::{Started, Turns};
+use deckle_store::SessionId;
+use deckle_wire::{Envelope, Event, Hello, Outcome, ToolState, TurnRequest};
+
+use crate::arguments::Arguments;
+use crate::context;
+use crate::failure::Failure;
+use crate::show::{self, Paint};
+
+pub async fn run(
+    arguments: &Arguments,
+    request: Option<&str>,
+    resume: Option<&str>,
+    branch: Option<&str>,
+    ndjson: bool,
+    paint: &Paint,
+) -> Result<(), Failure> {
+    let model = context::model()?;
+    let workspace = context::open(&arguments.directory).await?;
+    let turns = context::turns(&workspace, Some(model)).await?;
+    let message = match (request, resume) {
+        (Some(request), _) => request.to_owned(),
+        (None, Some(_)) => "Go on where you left off.".to_owned(),
+        (None, None) => {
+            return Err(Diag::new("usage", "there is no request")
+                .hint("say what is to be done: `deckle agent \"add the v2 warning to every guide\"`")
+                .into());
+        }
+    };
+    let session = resume.map(SessionId::parse).transpose()?;
+    let started = turns.start(session.as_ref(), &TurnRequest { message, branch: branch.map(str::to_owned) }).await?;
+    let outcome = follow(&turns, &started, ndjson, paint).await?;
+    match outcome {
+        Some(Outcome::Done) => Ok(()),
+        _ => Err(Failure::Silent(1)),
+    }
+}
+
+/// Shows the events of a turn until its end; Ctrl-C asks the run to end.
+pub async fn follow(turns: &Turns, started: &Started, ndjson: bool, paint: &Paint) -> Result<Option<Outcome>, Failure> {
+    let mut events = turns.events(&started.session, started.after).await?;
+    let mut screen = Screen { live: std::io::stdout().is_terminal() && !ndjson, paint, line: String::new(), talking: false };
+    if ndjson {
+        println!("{}", serde_json::to_string(&Hello { session_id: started.session.to_string() }).unwrap_or_default());
+    } else {
+        println!("{}", paint.dim(&format!("session {}, branch {}", started.session, started.branch)));
+    }
+    let mut outcome = None;
+    let mut asked = false;
+    loop {
+        let envelope = tokio::select! {
+            envelope = events.recv() => envelope,
+            _ = tokio::signal::ctrl_c(), if !asked => {
+                asked = true;
+                eprintln!("cancelling; what is written stays on the branch");
+                turns.cancel(&started.session).await?;
+                continue;
+            }
+        };
+        let Some(envelope) = envelope else { break };
+        if let Event::AgentDone { outcome: ended, .. } = &envelope.event {
+            outcome = Some(*ended);
+        }
+        if ndjson {
+            println!("{}", serde_json::to_string(&envelope).unwrap_or_default());
+        } else {
+            screen.show(&envelope, started)?;
+        }
+    }
+    Ok(outcome)
+}
+
+/// One line a tool call, rewritten in place on a terminal.
+struct Screen<'p> {
+    live: bool,
+    paint: &'p Paint,
+    line: String,
+    talking: bool,
+}
+
+impl Screen<'_> {
+    fn show(&mut self, envelope: &Envelope, started: &Started) -> Result<(), Failure> {
+        let paint = self.paint;
+        match &envelope.event {
+            Event::AgentStatus { status, message } if status == "retrying" => {
+                self.print(&paint.dim(&format!("… {}", message.as_deref().unwrap_or("retrying"))))?
+            }
+            Event::AgentMessage { text } => {
+                print!("{text}");
+                std::io::stdout().flush()?;
+                self.talking = !text.ends_with('\n');
+            }
+            Event::AgentTool { name, state: ToolState::Started, arguments, .. } => {
+                self.line = format!("{name}{}", subject(arguments.as_ref()));
+                if self.live {
+                    self.end_talk();
+                    print!("  {} {}", paint.cyan("▸"), self.line);
+                    std::io::stdout().flush()?;
+                }
+            }
+            Event::AgentTool { state, documents, blocks, text, .. } => {
+                if self.live {
+                    print!("\r\u{1b}[2K");
+                } else {
+                    self.end_talk();
+                }
+                let counts = match (documents.unwrap_or(0), blocks.unwrap_or(0)) {
+                    (0, 0) => String::new(),
+                    (documents, 0) => format!(" · {}", show::count(documents as usize, "document")),
+                    (documents, blocks) => {
+                        format!(" · {}, {}", show::count(documents as usize, "document"), show::count(blocks as usize, "block"))
+                    }
+                };
+                if *state == ToolState::Ok {
+                    println!("  {} {}{}", paint.green("✓"), self.line, paint.dim(&counts));
+                } else {
+                    println!("  {} {} {}", paint.red("✗"), self.line, paint.red("refused, nothing written"));
+                    for line in text.as_deref().unwrap_or_default().lines() {
+                        println!("      {}", paint.dim(line));
+                    }
+                }
+            }
+            Event::AgentProgress { message, done, total } => {
+                let of = match (done, total) {
+                    (Some(done), Some(total)) => format!(" ({done}/{total})"),
+                    _ => String::new(),
+                };
+                self.print(&format!("  {} {message}{of}", paint.dim("·")))?;
+            }
+            Event::AgentError { message, .. } => {
+                self.end_talk();
+                eprintln!("{message}");
+            }
+            Event::AgentDone { outcome, summary, branch, documents, blocks, usage } => {
+                self.end_talk();
+                let how = match outcome {
+                    Outcome::Done => "done",
+                    Outcome::Cancelled => "cancelled",
+                    Outcome::Failed => "failed",
+                    Outcome::Limit => "stopped at a limit",
+                };
+                println!(
+                    "\n{} — {}, {}; {} tokens in, {} out",
+                    paint.bold(how),
+                    show::count(*documents as usize, "document change"),
+                    show::count(*blocks as usize, "block"),
+                    usage.input_tokens,
+                    usage.output_tokens
+                );
+                if *outcome != Outcome::Done || summary.lines().count() > 1 || branch.is_none() {
+                    println!("{summary}");
+                }
+                match branch {
+                    Some(branch) => println!("the changes are on branch {}\nnext: deckle diff {branch}", paint.bold(branch)),
+                    None => println!("nothing was written"),
+                }
+                if *outcome != Outcome::Done {
+                    println!("to go on: deckle agent --resume {} \"…\"", started.session);
+                }
+            }
+            Event::AgentStatus { .. }
+            | Event::AgentThinking { .. }
+            | Event::AgentNavigate { .. }
+            | Event::AgentDocComplete { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, line: &str) -> Result<(), Failure> {
+        self.end_talk();
+        println!("{line}");
+        std::io::stdout().flush()?;
+        Ok(())
+    }
+
+    fn end_talk(&mut self) {
+        if std::mem::take(&mut self.talking) {
+            println!();
+        }
+    }
+}
+
+/// What a call is about, in a few words.
+fn subject(arguments: Option<&serde_json::Value>) -> String {
+    let Some(arguments) = arguments else { return String::new() };
+    for name in ["key", "query", "message", "folder"] {
+        if let Some(text) = arguments[name].as_str() {
+            let cut: String = text.chars().take(50).collect();
+            let to = arguments["to"].as_str().map(|to| format!(" → {to}")).unwrap_or_default();
+            return format!(" {cut}{to}");
+        }
+    }
+    String::new()
+}
+
+pub async fn serve(arguments: &Arguments, port: u16) -> Result<(), Failure> {
+    let workspace = context::open(&arguments.directory).await?;
+    // Without a model the server answers everything but new turns.
+    let model = match context::model() {
+        Ok(model) => Some(model),
+        Err(error) => {
+            eprintln!("{}", Diag::from(&error));
+            None
+        }
+    };
+    let turns = context::turns(&workspace, model).await?;
+    let closed = turns.recover().await?;
+    if closed > 0 {
+        eprintln!("closed {} that a process left when it died", show::count(closed, "turn"));
+    }
+    let stop = async {
+        let _ = tokio::signal::ctrl_c().await;
+    };
+    let listening = |address: std::net::SocketAddr| {
+        println!("listening on http://{address}");
+        let _ = std::io::stdout().flush();
+    };
+    deckle_server::serve(turns, port, listening, stop).await.map_err(|error| {
+        Failure::from(
+            Diag::new("port", format!("port {port} cannot be used: {error}"))
+                .hint("choose another with `--port`; 0 takes a free one"),
+        )
+    })
+}

@@ -1,0 +1,175 @@
+//! Writing: update, create, rename, delete; on the folder, or on a branch.
+
+use std::io::Read as _;
+
+use deckle_doc::DocKey;
+use deckle_edit::{Operation, Policy, plan, read_value};
+use deckle_store::{Actor, BranchId, Changes, Meta};
+use serde_json::{Map, Value, json};
+
+use super::read::{filter_of, key};
+use crate::arguments::{Arguments, Command, Write};
+use crate::context;
+use crate::failure::Failure;
+
+/// Runs a writing command.
+pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let (document, write, intent) = operation(&arguments.command)?;
+    let operation = Operation::parse(&document)?;
+    let workspace = context::open(&arguments.directory).await?;
+    let named = named_keys(&document);
+    let branch = match &write.branch {
+        Some(name) => Some(workspace.branch(&BranchId::parse(name)?).await?),
+        None => None,
+    };
+    let snapshot = match (&branch, &named) {
+        (Some(branch), _) => branch.head().await?,
+        (None, Some(keys)) => workspace.snapshot_of(keys).await?,
+        (None, None) => workspace.snapshot().await?,
+    };
+    let dialect = context::dialect(&snapshot).await?;
+    let view = context::view(&snapshot, named.as_deref(), dialect).await?;
+    let policy = Policy { strict: write.strict, ..Policy::person().in_dialect(dialect) };
+    // A dry run is how the counts are learned, so it needs no guards.
+    let policy = if write.dry_run { Policy { strict: false, ..policy } } else { policy };
+    let planned = plan(&view, &operation, &policy)?;
+    let receipt = serde_json::to_value(planned.receipt()).unwrap_or(Value::Null);
+    if !write.dry_run && !planned.is_empty() {
+        let mut changes = Changes::new();
+        for change in planned.changes() {
+            changes = match (&change.before, &change.after, &change.new) {
+                (Some(before), Some(after), Some((tree, _))) if before != after => {
+                    changes.rename(before.clone(), after.clone(), tree.shared().clone())
+                }
+                (_, Some(after), Some((tree, _))) => changes.write(after.clone(), tree.shared().clone()),
+                (Some(before), None, _) => changes.delete(before.clone()),
+                _ => changes,
+            };
+        }
+        let meta = Meta::new(Actor::local(), &intent).receipt(receipt.clone());
+        match &branch {
+            Some(branch) => branch.commit(&snapshot, &changes, &meta).await?,
+            None => workspace.write(&snapshot, &changes, &meta).await?,
+        };
+    }
+    if arguments.json {
+        println!("{receipt}");
+    } else {
+        if write.dry_run {
+            println!("dry run, nothing was written");
+        }
+        let summary = planned.receipt().summary();
+        println!("{}", if summary.is_empty() { "nothing changed" } else { &summary });
+    }
+    Ok(())
+}
+
+/// The keys that the operation names outright, when it names all it needs.
+fn named_keys(document: &Value) -> Option<Vec<DocKey>> {
+    let keys = match &document["filter"]["$key"] {
+        Value::String(one) => vec![one.clone()],
+        Value::Object(map) => map.get("$in")?.as_array()?.iter().filter_map(|one| one.as_str().map(str::to_owned)).collect(),
+        _ => return None,
+    };
+    keys.iter().map(|key| DocKey::parse(key).ok()).collect()
+}
+
+fn operation(command: &Command) -> Result<(Value, &Write, String), Failure> {
+    match command {
+        Command::Create { key: name, content, if_exists, write } => {
+            let content = match content {
+                Some(text) => text.clone(),
+                None => stdin()?,
+            };
+            let key = key(name)?;
+            Ok((
+                json!({ "steps": [{ "$create": { "key": key.as_str(), "content": content, "if_exists": if_exists } }] }),
+                write,
+                format!("create {key}"),
+            ))
+        }
+        Command::Rename { key: name, to, write } => {
+            let (from, to) = (key(name)?, key(to)?);
+            Ok((
+                json!({ "steps": [{ "$rename": { "key": from.as_str(), "to": to.as_str() } }] }),
+                write,
+                format!("rename {from} to {to}"),
+            ))
+        }
+        Command::Delete { keys, write } => {
+            let keys: Result<Vec<String>, Failure> = keys.iter().map(|text| key(text).map(|key| key.to_string())).collect();
+            let keys = keys?;
+            let filter = json!({ "$key": { "$in": keys } });
+            Ok((
+                json!({ "operation": "delete", "filter": filter, "expect": keys.len() }),
+                write,
+                format!("delete {}", keys.join(", ")),
+            ))
+        }
+        Command::Update {
+            key,
+            filter,
+            expect,
+            operation,
+            set,
+            unset,
+            replace_text,
+            replace,
+            insert_before,
+            insert_after,
+            append,
+            prepend,
+            delete,
+            write,
+        } => {
+            if let Some(text) = operation {
+                let text = if text == "-" { stdin()? } else { text.clone() };
+                return Ok((read_value(&text)?, write, "update".into()));
+            }
+            let mut update = Map::new();
+            let mut fields = Map::new();
+            for pair in set {
+                let (field, value) = pair.split_once('=').unwrap_or((pair, ""));
+                fields.insert(field.to_owned(), read_value(value).unwrap_or_else(|_| json!(value)));
+            }
+            if !fields.is_empty() {
+                update.insert("$set".into(), Value::Object(fields));
+            }
+            if !unset.is_empty() {
+                update.insert("$unset".into(), Value::Object(unset.iter().map(|field| (field.clone(), json!(""))).collect()));
+            }
+            let operators = [
+                ("$replaceText", replace_text),
+                ("$replace", replace),
+                ("$insertBefore", insert_before),
+                ("$insertAfter", insert_after),
+                ("$append", append),
+                ("$prepend", prepend),
+                ("$delete", delete),
+            ];
+            for (name, given) in operators {
+                if !given.is_empty() {
+                    let values: Result<Vec<Value>, _> = given.iter().map(|text| read_value(text)).collect();
+                    update.insert(name.to_owned(), Value::Array(values?));
+                }
+            }
+            let mut document = json!({ "filter": filter_of(filter.as_deref(), key)?, "update": update });
+            if filter.is_none() && key.is_empty() {
+                return Err(deckle_doc::Diag::new("usage", "`update` needs to know which documents")
+                    .hint("give `-k KEY`, or `--filter`; `--filter '{}'` on purpose is every document")
+                    .into());
+            }
+            if let Some(expect) = expect {
+                document["expect"] = read_value(expect)?;
+            }
+            Ok((document, write, "update".into()))
+        }
+        _ => Err(Failure::Silent(2)),
+    }
+}
+
+fn stdin() -> Result<String, Failure> {
+    let mut text = String::new();
+    std::io::stdin().lock().read_to_string(&mut text)?;
+    Ok(text)
+}

@@ -1,0 +1,123 @@
+//! What a command works in: the workspace, its dialect, the model.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use deckle_agent::models::anthropic::Anthropic;
+use deckle_agent::models::openai::OpenAi;
+use deckle_agent::models::script::Script;
+use deckle_agent::view::View;
+use deckle_agent::{Model, ModelError, ModelSpec};
+use deckle_doc::{Diag, Dialect, DocKey};
+use deckle_server::{Turns, TurnsConfig};
+use deckle_store::{Actor, BranchId, InitOptions, Snapshot, Workspace};
+
+use crate::failure::Failure;
+
+/// Opens the workspace of a folder; a folder that is none yet becomes one.
+pub async fn open(directory: &Path) -> Result<Workspace, Failure> {
+    if Workspace::is_workspace(directory) || in_workspace(directory) {
+        return Ok(Workspace::open(directory).await?);
+    }
+    Ok(Workspace::init(directory, InitOptions::default()).await?)
+}
+
+/// Whether a folder above is a workspace.
+fn in_workspace(directory: &Path) -> bool {
+    directory.canonicalize().is_ok_and(|path| path.ancestors().skip(1).any(Workspace::is_workspace))
+}
+
+/// The snapshot to read: a branch, or the folder as it is now.
+pub async fn snapshot(workspace: &Workspace, branch: Option<&str>) -> Result<Snapshot, Failure> {
+    match branch {
+        Some(name) => Ok(workspace.branch(&BranchId::parse(name)?).await?.head().await?),
+        None => Ok(workspace.snapshot().await?),
+    }
+}
+
+/// The dialect of a workspace: `DECKLE_DIALECT`, or what most of its documents are written in.
+pub async fn dialect(snapshot: &Snapshot) -> Result<Dialect, Failure> {
+    if let Ok(name) = std::env::var("DECKLE_DIALECT") {
+        return Dialect::named(&name).ok_or_else(|| {
+            Diag::new("usage", format!("`DECKLE_DIALECT` is `{name}`"))
+                .hint("there are: generic vitepress docusaurus mkdocs obsidian myst")
+                .into()
+        });
+    }
+    let documents = snapshot.documents().await?;
+    Ok(detect(documents.iter().map(|document| &*document.text)))
+}
+
+/// Counts the marks of each dialect, line by line outside fences.
+pub fn detect<'t>(texts: impl Iterator<Item = &'t str>) -> Dialect {
+    let mut counts = [0_usize; 6];
+    for line in texts.flat_map(str::lines) {
+        let line = line.trim_start();
+        let found = if line.starts_with("::: ") && line.len() > 4 {
+            Dialect::VitePress
+        } else if line.starts_with("!!! ") || line.starts_with("??? ") || line.starts_with("???+ ") {
+            Dialect::MkDocs
+        } else if line.starts_with("```{") && line.ends_with('}') {
+            Dialect::Myst
+        } else if line.starts_with("> [!")
+            && !["> [!NOTE]", "> [!TIP]", "> [!WARNING]", "> [!IMPORTANT]", "> [!CAUTION]"].contains(&line)
+        {
+            Dialect::Obsidian
+        } else {
+            continue;
+        };
+        let place = Dialect::ALL.iter().position(|dialect| *dialect == found).unwrap_or(0);
+        if let Some(count) = counts.get_mut(place) {
+            *count += 1;
+        }
+    }
+    let best = counts.iter().enumerate().max_by_key(|(_, count)| **count).filter(|(_, count)| **count > 0);
+    best.and_then(|(place, _)| Dialect::ALL.get(place).copied()).unwrap_or_default()
+}
+
+/// Loads documents: all, or the named ones.
+pub async fn view(snapshot: &Snapshot, keys: Option<&[DocKey]>, dialect: Dialect) -> Result<View, Failure> {
+    Ok(match keys {
+        Some(keys) => View::some(snapshot, keys, dialect).await?,
+        None => View::all(snapshot, dialect).await?,
+    })
+}
+
+/// The model that the environment names.
+pub fn model() -> Result<Arc<dyn Model>, ModelError> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let spec = ModelSpec::parse(&variable("DECKLE_MODEL").ok_or(ModelError::NotConfigured)?)?;
+    Ok(match spec {
+        ModelSpec::Anthropic(name) => {
+            let key = variable("ANTHROPIC_API_KEY").ok_or(ModelError::NoKey { variable: "ANTHROPIC_API_KEY" })?;
+            let base = variable("DECKLE_MODEL_URL").unwrap_or_else(|| "https://api.anthropic.com".into());
+            Arc::new(Anthropic::new(&name, &base, &key)?)
+        }
+        ModelSpec::OpenAi(name) => {
+            let base = variable("DECKLE_MODEL_URL");
+            let key = variable("OPENAI_API_KEY");
+            // A local server needs no key.
+            if base.is_none() && key.is_none() {
+                return Err(ModelError::NoKey { variable: "OPENAI_API_KEY" });
+            }
+            let base = base.unwrap_or_else(|| "https://api.openai.com/v1".into());
+            Arc::new(OpenAi::new(&name, &base, &key.unwrap_or_default())?)
+        }
+        ModelSpec::Script(file) => {
+            let text = std::fs::read_to_string(&file)
+                .map_err(|error| ModelError::Script { file: file.clone(), message: error.to_string() })?;
+            Arc::new(Script::parse(&file, &text)?)
+        }
+    })
+}
+
+/// The turns of a workspace, with a model or without.
+pub async fn turns(workspace: &Workspace, model: Option<Arc<dyn Model>>) -> Result<Turns, Failure> {
+    let snapshot = workspace.snapshot().await?;
+    let name = workspace
+        .folder()
+        .and_then(|folder| folder.file_name())
+        .map_or_else(|| "workspace".to_owned(), |name| name.to_string_lossy().into_owned());
+    let dialect = dialect(&snapshot).await?;
+    Ok(Turns::new(TurnsConfig { workspace: workspace.clone(), model, name, dialect, actor: Actor::local() }))
+}
