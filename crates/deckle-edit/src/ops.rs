@@ -10,6 +10,7 @@ mod restructure;
 use std::ops::Range;
 
 use deckle_doc::Ids;
+use deckle_doc::types::Rules;
 use deckle_doc::{Block, DocKey, Kind, Splice, Tree};
 
 use crate::blocks::{place, type_name};
@@ -26,6 +27,8 @@ pub(crate) struct Context<'t> {
     pub ids: &'t Ids,
     /// Whether content gets blank lines around it even where it might do without.
     pub separated: bool,
+    /// What may stand in what.
+    pub rules: &'t Rules,
 }
 
 /// What an operator wants to do to one document.

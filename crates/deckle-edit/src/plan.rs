@@ -179,7 +179,7 @@ impl Planner<'_> {
             let Some(tree) = self.overlay.tree(key) else { continue };
             let ids = self.overlay.ids(key, &tree);
             for (op, found) in update.blocks.iter().zip(&mut counts) {
-                let context = Context { key, tree: &tree, ids: &ids, separated: false };
+                let context = Context { key, tree: &tree, ids: &ids, separated: false, rules: &self.policy.rules };
                 let targets = ops::targets(&context, op);
                 found.push((key.clone(), tree.clone(), ids.clone(), targets));
             }
@@ -223,7 +223,7 @@ impl Planner<'_> {
         front: &[Splice],
         separated: bool,
     ) -> Result<(Tree, Draft), EditError> {
-        let context = Context { key, tree, ids, separated };
+        let context = Context { key, tree, ids, separated, rules: &self.policy.rules };
         let mut whole = Draft::default();
         let mut touched: Vec<(&'static str, Range<usize>)> = Vec::new();
         for op in &update.blocks {

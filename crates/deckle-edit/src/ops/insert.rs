@@ -1,5 +1,6 @@
 //! Insertions: before, after, at the end of, at the start of a block.
 
+use deckle_doc::types;
 use deckle_doc::{Block, Kind, Splice};
 
 use super::{Context, Draft, items, wrong_type};
@@ -31,7 +32,7 @@ pub(super) fn before(
             }
             row_beside(context, block, payload, true)
         }
-        _ => Ok(place_before(context, block, payload, &leveled(block, payload, false))),
+        _ => place_before(context, block, payload, &leveled(block, payload, false)),
     }
 }
 
@@ -51,10 +52,10 @@ pub(super) fn after(
         Kind::Row { .. } => row_beside(context, block, payload, false),
         Kind::Heading { .. } if whole => {
             let last = block.section().last().unwrap_or(*block);
-            Ok(place_after(context, &last, payload, &leveled(block, payload, false), false))
+            place_after(context, &last, payload, &leveled(block, payload, false), false)
         }
-        Kind::Heading { .. } => Ok(place_after(context, block, payload, &leveled(block, payload, true), false)),
-        _ => Ok(place_after(context, block, payload, &leveled(block, payload, false), false)),
+        Kind::Heading { .. } => place_after(context, block, payload, &leveled(block, payload, true), false),
+        _ => place_after(context, block, payload, &leveled(block, payload, false), false),
     }
 }
 
@@ -63,7 +64,7 @@ pub(super) fn append(context: &Context<'_>, operator: &str, block: &Block<'_>, p
     match block.kind() {
         Kind::Heading { .. } => {
             let last = block.section().last().unwrap_or(*block);
-            Ok(place_after(context, &last, payload, &leveled(block, payload, true), false))
+            place_after(context, &last, payload, &leveled(block, payload, true), false)
         }
         Kind::List { .. } => match block.last_child() {
             Some(item) => items::beside(context, &item, payload, false),
@@ -74,8 +75,8 @@ pub(super) fn append(context: &Context<'_>, operator: &str, block: &Block<'_>, p
             None => Err(wrong_type(context, operator, block, "it has no rows", "replace the table")),
         },
         _ if holds_blocks(block) => match block.last_child() {
-            Some(last) => Ok(place_after(context, &last, payload, &payload.text, nests_tight(block, payload))),
-            None => Ok(first_inside(context, block, payload)),
+            Some(last) => place_after(context, &last, payload, &payload.text, nests_tight(block, payload)),
+            None => first_inside(context, block, payload),
         },
         _ => Err(cannot_hold(context, operator, block)),
     }
@@ -84,7 +85,7 @@ pub(super) fn append(context: &Context<'_>, operator: &str, block: &Block<'_>, p
 /// Adds at the start of what a block holds.
 pub(super) fn prepend(context: &Context<'_>, operator: &str, block: &Block<'_>, payload: &Payload) -> Result<Draft, EditError> {
     match block.kind() {
-        Kind::Heading { .. } => Ok(place_after(context, block, payload, &leveled(block, payload, true), false)),
+        Kind::Heading { .. } => place_after(context, block, payload, &leveled(block, payload, true), false),
         Kind::List { .. } => match block.first_child() {
             Some(item) => items::beside(context, &item, payload, true),
             None => Err(wrong_type(context, operator, block, "it has no items", "replace the list")),
@@ -95,19 +96,19 @@ pub(super) fn prepend(context: &Context<'_>, operator: &str, block: &Block<'_>, 
         },
         Kind::Item { .. } => match block.first_child() {
             // The first paragraph is the item's own text.
-            Some(own) => Ok(place_after(context, &own, payload, &payload.text, nests_tight(block, payload))),
-            None => Ok(first_inside(context, block, payload)),
+            Some(own) => place_after(context, &own, payload, &payload.text, nests_tight(block, payload)),
+            None => first_inside(context, block, payload),
         },
         Kind::Document => match block.first_child() {
             Some(front) if matches!(front.kind(), Kind::FrontMatter { .. }) => {
-                Ok(place_after(context, &front, payload, &payload.text, false))
+                place_after(context, &front, payload, &payload.text, false)
             }
-            Some(first) => Ok(place_before(context, &first, payload, &payload.text)),
-            None => Ok(first_inside(context, block, payload)),
+            Some(first) => place_before(context, &first, payload, &payload.text),
+            None => first_inside(context, block, payload),
         },
         _ if holds_blocks(block) => match block.first_child() {
-            Some(first) => Ok(place_before(context, &first, payload, &payload.text)),
-            None => Ok(first_inside(context, block, payload)),
+            Some(first) => place_before(context, &first, payload, &payload.text),
+            None => first_inside(context, block, payload),
         },
         _ => Err(cannot_hold(context, operator, block)),
     }
@@ -156,7 +157,7 @@ pub(super) fn leveled(block: &Block<'_>, payload: &Payload, below: bool) -> Stri
 }
 
 /// Puts text in front of a block: on a line of its own, a blank line between.
-pub(super) fn place_before(context: &Context<'_>, block: &Block<'_>, payload: &Payload, text: &str) -> Draft {
+pub(super) fn place_before(context: &Context<'_>, block: &Block<'_>, payload: &Payload, text: &str) -> Result<Draft, EditError> {
     let source = context.tree.source();
     let end = fit::line_end(source);
     let prefix = fit::prefix_of(block);
@@ -172,11 +173,17 @@ pub(super) fn place_before(context: &Context<'_>, block: &Block<'_>, payload: &P
         let lead = if crowded { blank.as_str() } else { "" };
         Splice::insert(line, format!("{lead}{prefix}{fitted}{end}{blank}"))
     };
-    inserted(splice, payload, block, false)
+    inserted(context, splice, payload, block, false)
 }
 
 /// Puts text behind a block: on a line of its own, a blank line between unless it is tight.
-pub(super) fn place_after(context: &Context<'_>, block: &Block<'_>, payload: &Payload, text: &str, tight: bool) -> Draft {
+pub(super) fn place_after(
+    context: &Context<'_>,
+    block: &Block<'_>,
+    payload: &Payload,
+    text: &str,
+    tight: bool,
+) -> Result<Draft, EditError> {
     let source = context.tree.source();
     let end = fit::line_end(source);
     let prefix = fit::prefix_of(block);
@@ -189,11 +196,11 @@ pub(super) fn place_after(context: &Context<'_>, block: &Block<'_>, payload: &Pa
         with.push_str(end);
         with.push_str(prefix.trim_end());
     }
-    inserted(Splice::insert(at, with), payload, block, false)
+    inserted(context, Splice::insert(at, with), payload, block, false)
 }
 
 /// Puts text into a container that holds nothing yet.
-fn first_inside(context: &Context<'_>, block: &Block<'_>, payload: &Payload) -> Draft {
+fn first_inside(context: &Context<'_>, block: &Block<'_>, payload: &Payload) -> Result<Draft, EditError> {
     let source = context.tree.source();
     let end = fit::line_end(source);
     let prefix = fit::child_prefix(block);
@@ -210,14 +217,73 @@ fn first_inside(context: &Context<'_>, block: &Block<'_>, payload: &Payload) -> 
         }
         _ => Splice::insert(fit::line_stop(source, block.content().start), format!("{end}{prefix}{fitted}")),
     };
-    inserted(splice, payload, block, true)
+    inserted(context, splice, payload, block, true)
 }
 
-fn inserted(splice: Splice, payload: &Payload, anchor: &Block<'_>, inside: bool) -> Draft {
+fn inserted(
+    context: &Context<'_>,
+    splice: Splice,
+    payload: &Payload,
+    anchor: &Block<'_>,
+    inside: bool,
+) -> Result<Draft, EditError> {
     let at = splice.range.clone();
     let mut draft = Draft { splices: vec![splice], added: payload.tree.len(), touched: vec![at], ..Draft::default() };
+    let holders: Vec<Block<'_>> =
+        if inside { std::iter::once(*anchor).chain(anchor.ancestors()).collect() } else { anchor.ancestors().collect() };
+    legal(context, &holders, payload)?;
+    lengthen(context, &holders, payload, &mut draft);
     grown(&mut draft, anchor, inside);
-    draft
+    Ok(draft)
+}
+
+/// Checks the payload's blocks against the rules of what will hold them, the nearest holder first.
+pub(super) fn legal(context: &Context<'_>, holders: &[Block<'_>], payload: &Payload) -> Result<(), EditError> {
+    let kind = |block: &Block<'_>| types::type_of(block).filter(|name| context.rules.allowed(name).is_some());
+    let outer: Vec<&str> = holders.iter().filter_map(kind).collect();
+    for block in payload.tree.blocks() {
+        let Some(child) = types::type_of(&block) else { continue };
+        let mut above: Vec<&str> = block.ancestors().filter_map(|above| kind(&above)).collect();
+        above.extend(&outer);
+        types::check_nesting(&above, child, context.rules).map_err(|violation| EditError::from(&violation))?;
+    }
+    Ok(())
+}
+
+/// A fence inside needs a longer one around it.
+fn lengthen(context: &Context<'_>, holders: &[Block<'_>], payload: &Payload, draft: &mut Draft) {
+    let inner = payload.tree.blocks().filter_map(|block| match block.kind() {
+        Kind::Container(directive) => Some(directive.colons as usize),
+        _ => None,
+    });
+    let Some(mut longest) = inner.max() else { return };
+    let source = context.tree.source();
+    for holder in holders {
+        let Kind::Container(directive) = holder.kind() else { continue };
+        let colons = directive.colons as usize;
+        if colons > longest {
+            return;
+        }
+        let more = ":".repeat(longest + 1 - colons);
+        let content = holder.content();
+        draft.splices.push(Splice::insert(content.start, more.clone()));
+        let last = source
+            .get(content.clone())
+            .unwrap_or_default()
+            .rfind(['\n', '\r'])
+            .map_or(content.start, |end| content.start + end + 1);
+        let closing = source.get(last..content.end).unwrap_or_default();
+        let lead = closing.len() - closing.trim_start_matches([' ', '\t', '>']).len();
+        if last > content.start && closing[lead..].bytes().all(|byte| byte == b':') {
+            draft.splices.push(Splice::insert(last + lead, more));
+        }
+        draft.named.retyped.insert(holder.index());
+        draft.notes.push(format!(
+            "the fence of `{}` is longer now, so that it holds the one inside",
+            holder.text().lines().next().unwrap_or_default()
+        ));
+        longest += 1;
+    }
 }
 
 /// What holds an insertion grows with it.

@@ -170,6 +170,8 @@ pub(super) fn block(context: &Context<'_>, block: &Block<'_>, whole: bool, paylo
         (Some(level), Some(_)) => payload.relevel(level),
         _ => payload.text.clone(),
     };
+    let holders: Vec<Block<'_>> = first.ancestors().collect();
+    insert::legal(context, &holders, payload)?;
     let prefix = fit::prefix_of(&first);
     let mut with = fit::lines(&text, &prefix, end);
     if context.separated {
