@@ -8,6 +8,7 @@ use deckle_doc::{Dialect, DocKey, Ids, LimitError, Tree};
 use crate::facts::Facts;
 use crate::link::{Link, Resolver, Target};
 use crate::names::Names;
+use crate::search::Index;
 
 /// How a corpus is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +91,7 @@ pub struct Corpus {
     documents: BTreeMap<DocKey, Arc<Document>>,
     names: OnceLock<Names>,
     edges: OnceLock<Edges>,
+    index: OnceLock<Index>,
 }
 
 /// Where every link goes, and what comes in.
@@ -177,6 +179,17 @@ impl Corpus {
         self.put(key, Arc::new(document));
     }
 
+    /// Adds a document that is parsed already.
+    pub fn insert_tree(&mut self, key: DocKey, tree: Tree) {
+        if self.documents.get(&key).is_some_and(|document| document.text == *tree.shared()) {
+            return;
+        }
+        let document = Document::new(tree.shared().clone(), tree.dialect());
+        // The cell is new: it takes the value.
+        let _ = document.tree.set(Ok(tree));
+        self.put(key, Arc::new(document));
+    }
+
     pub(crate) fn put(&mut self, key: DocKey, document: Arc<Document>) {
         let before = self.documents.insert(key.clone(), document.clone());
         let same_names = before.as_ref().is_some_and(|before| before.facts().names().eq(document.facts().names()));
@@ -185,6 +198,12 @@ impl Corpus {
                 names.remove(&key, before.facts());
             }
             names.insert(&key, document.facts());
+        }
+        if let Some(index) = self.index.get_mut() {
+            index.add(&key, &document);
+            if index.is_stale() {
+                self.index.take();
+            }
         }
         if !same_names {
             // Names decide what other documents' links mean.
@@ -203,6 +222,9 @@ impl Corpus {
         if let Some(names) = self.names.get_mut() {
             names.remove(key, document.facts());
         }
+        if let Some(index) = self.index.get_mut() {
+            index.remove(key);
+        }
         self.edges.take();
         Some(document)
     }
@@ -215,6 +237,21 @@ impl Corpus {
             }
             names
         })
+    }
+
+    pub(crate) fn index(&self) -> &Index {
+        self.index.get_or_init(|| {
+            let mut index = Index::default();
+            for (key, document) in &self.documents {
+                index.add(key, document);
+            }
+            index
+        })
+    }
+
+    /// The same documents without what was indexed of all of them.
+    pub(crate) fn fresh(&self) -> Corpus {
+        Corpus { options: self.options.clone(), documents: self.documents.clone(), ..Corpus::default() }
     }
 
     pub(crate) fn resolver(&self) -> Resolver<'_> {

@@ -69,6 +69,24 @@ pub enum PlanError {
         /// The document to take in.
         key: DocKey,
     },
+    /// A heading can't get the level that its new place asks for.
+    #[error("the heading `{heading}` of `{key}` can't have level {level}")]
+    Level {
+        /// The document.
+        key: DocKey,
+        /// The heading.
+        heading: String,
+        /// The level.
+        level: usize,
+    },
+    /// The text can't stand at its new place without changing what is beside it.
+    #[error("the text of `{key}` can't stand in `{host}` and keep its blocks")]
+    Blocks {
+        /// Where the text is from.
+        key: DocKey,
+        /// Where it would stand.
+        host: DocKey,
+    },
     /// A key that is none.
     #[error(transparent)]
     Key(#[from] KeyError),
@@ -79,14 +97,14 @@ impl From<&PlanError> for Diag {
         let message = error.to_string();
         match error {
             PlanError::NotFound { near, .. } => {
-                let diag = near.iter().fold(Diag::new("not-found", message), |diag, key| diag.at(key.as_str()));
+                let diag = near.iter().fold(Diag::new("no-document", message), |diag, key| diag.at(key.as_str()));
                 diag.hint(if near.is_empty() {
                     "list the documents with `find`"
                 } else {
                     "use one of the keys above, or list the documents with `find`"
                 })
             }
-            PlanError::Exists { .. } => Diag::new("exists", message)
+            PlanError::Exists { .. } => Diag::new("document-exists", message)
                 .hint("choose another key; to change that document use `update`, to remove it `delete`"),
             PlanError::Same { .. } => Diag::new("same-key", message).hint("name another key, or leave the document as it is"),
             PlanError::Unwritable { .. } => Diag::new("unwritable-link", message)
@@ -108,6 +126,10 @@ impl From<&PlanError> for Diag {
             }
             PlanError::NoPlace { .. } => Diag::new("no-place", message)
                 .hint("put a paragraph that is only `[[key]]` where the text is to go, then try again"),
+            PlanError::Level { .. } => Diag::new("heading-level", message)
+                .hint("write it as `# …` on one line, or put the link under a heading of a higher level"),
+            PlanError::Blocks { .. } => Diag::new("neighbour", message)
+                .hint("put a heading or a paragraph between the text and what is beside it, then try again"),
             PlanError::Key(error) => Diag::from(error),
         }
     }

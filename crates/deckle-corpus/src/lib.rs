@@ -5,17 +5,24 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod audit;
 mod corpus;
+mod documents;
 mod error;
 pub mod facts;
+pub mod graph;
 pub mod link;
 mod meta;
 mod names;
 pub mod path;
 pub mod plan;
+pub mod search;
 
+pub use audit::{AuditDelta, Damage, Finding};
 pub use corpus::{Corpus, Document, Options, Reference};
 pub use error::PlanError;
 pub use facts::{Facts, Heading};
+pub use graph::{Direction, Hop, Neighbour};
 pub use link::{Link, LinkKind, Target};
 pub use plan::Plan;
+pub use search::{Bounds, Found, Hit, Passage, TitleHit};

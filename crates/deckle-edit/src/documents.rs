@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use deckle_doc::Ids;
-use deckle_doc::{Dialect, DocKey, Tree};
+use deckle_doc::{Diag, Dialect, DocKey, Ids, Splice, Tree};
 use serde_json::Value;
+
+use crate::links::DocumentLink;
 
 /// A set of documents at one moment.
 pub trait Documents {
@@ -24,6 +25,18 @@ pub trait Documents {
         self.keys()
     }
 
+    /// Returns the links of a document, each with the document that it means, when an index knows them. Without one they are read
+    /// off the tree.
+    fn known_links(&self, _key: &DocKey) -> Option<Vec<DocumentLink>> {
+        None
+    }
+
+    /// Returns the splices that keep every link right when `from` becomes `to`, by the key that each document has before, when the
+    /// documents can plan and prove that themselves. `changed` is laid over them first; nothing there deletes a document.
+    fn rename_fixes(&self, _changed: Changed<'_>, _from: &DocKey, _to: &DocKey) -> Option<Result<Fixes, Diag>> {
+        None
+    }
+
     /// Returns whether there is such a document.
     fn contains(&self, key: &DocKey) -> bool {
         self.tree(key).is_some()
@@ -34,6 +47,12 @@ pub trait Documents {
         self.tree(key).map_or(Value::Null, |tree| front_value(&tree))
     }
 }
+
+/// Documents as they are after earlier steps; nothing where one was deleted.
+pub type Changed<'c> = &'c [(&'c DocKey, Option<&'c Tree>)];
+
+/// Splices by document.
+pub type Fixes = BTreeMap<DocKey, Vec<Splice>>;
 
 /// Returns a document's front matter as a value: an empty object when there is none or it cannot be read.
 #[must_use]
@@ -109,6 +128,13 @@ impl<'d> Overlay<'d> {
     }
 }
 
+impl Overlay<'_> {
+    /// Whether a document of the base is deleted, or one is there that the base has not.
+    fn changes_keys(&self) -> bool {
+        self.changed.iter().any(|(key, document)| document.is_some() != self.base.contains(key))
+    }
+}
+
 impl Documents for Overlay<'_> {
     fn keys(&self) -> Vec<DocKey> {
         let mut keys: Vec<DocKey> = self.base.keys().into_iter().filter(|key| !self.changed.contains_key(key)).collect();
@@ -130,6 +156,18 @@ impl Documents for Overlay<'_> {
             Some(_) => Ids::derive(tree),
             None => self.base.ids(key, tree),
         }
+    }
+
+    fn known_links(&self, key: &DocKey) -> Option<Vec<DocumentLink>> {
+        // Links are what the base says as long as the same keys answer.
+        if self.changed.contains_key(key) || self.changes_keys() { None } else { self.base.known_links(key) }
+    }
+
+    fn rename_fixes(&self, changed: Changed<'_>, from: &DocKey, to: &DocKey) -> Option<Result<Fixes, Diag>> {
+        let mut all: Vec<(&DocKey, Option<&Tree>)> =
+            self.changed.iter().map(|(key, document)| (key, document.as_ref().map(|(tree, _)| tree))).collect();
+        all.extend(changed);
+        self.base.rename_fixes(&all, from, to)
     }
 
     fn may_link_to(&self, key: &DocKey) -> Vec<DocKey> {

@@ -132,6 +132,12 @@ pub enum EditError {
         /// The key.
         key: DocKey,
     },
+    /// A document can't get that key.
+    #[error("{}", .diag.message)]
+    Rename {
+        /// Why not.
+        diag: Box<Diag>,
+    },
     /// A section is missing or ambiguous.
     #[error("{message}")]
     Section {
@@ -180,6 +186,7 @@ impl EditError {
             Self::Section { .. } => "section",
             Self::FrontMatter { .. } => "front-matter",
             Self::Limit(limit) => Diag::from(limit).code,
+            Self::Rename { diag } => diag.code,
         }
     }
 }
@@ -200,6 +207,7 @@ impl From<&EditError> for Diag {
     fn from(error: &EditError) -> Self {
         let diag = Self::new(error.code(), error.to_string());
         match error {
+            EditError::Rename { diag } => (**diag).clone(),
             EditError::Syntax { hint, .. }
             | EditError::Payload { hint, .. }
             | EditError::Nesting { hint, .. }

@@ -239,6 +239,9 @@ pub(crate) fn percent_encode(text: &str) -> String {
 /// Returns the links of a document that may name documents, each with the one it means.
 #[must_use]
 pub fn document_links(documents: &dyn Documents, key: &DocKey) -> Vec<DocumentLink> {
+    if let Some(known) = documents.known_links(key) {
+        return known;
+    }
     let Some(tree) = documents.tree(key) else { return Vec::new() };
     let mut found = Vec::new();
     for block in tree.blocks() {

@@ -363,7 +363,10 @@ impl Planner<'_> {
         if self.overlay.contains(to) {
             return Err(EditError::Exists { key: to.clone() });
         }
-        let fixes = rename::fixes(&self.overlay, from, to);
+        let fixes = match self.overlay.rename_fixes(&[], from, to) {
+            Some(fixes) => fixes.map_err(|diag| EditError::Rename { diag: Box::new(diag) })?,
+            None => rename::fixes(&self.overlay, from, to),
+        };
         for (key, splices) in fixes {
             let Some(tree) = self.overlay.tree(&key) else { continue };
             let ids = self.overlay.ids(&key, &tree);

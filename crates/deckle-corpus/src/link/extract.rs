@@ -37,7 +37,11 @@ fn may_link(text: &str) -> bool {
 
 fn inline(block: Block<'_>, out: &mut Vec<Link>) {
     let source = block.tree().source();
-    for node in block.inlines() {
+    let before = out.len();
+    let nodes = block.inlines();
+    let alone = block.kind() == Kind::Paragraph
+        && nodes.first().is_some_and(|first| first.span == block.content() && nodes.len() == first.descendants as usize + 1);
+    for node in nodes {
         match node.kind {
             InlineKind::Link(target) | InlineKind::Image(target) => {
                 let image = matches!(node.kind, InlineKind::Image(_));
@@ -58,6 +62,7 @@ fn inline(block: Block<'_>, out: &mut Vec<Link>) {
                 text: alias.map(|alias| alias.range()),
                 angle: false,
                 in_cell: matches!(block.kind(), Kind::Cell),
+                alone: false,
                 block: block.index(),
             }),
             InlineKind::Autolink { .. } => {
@@ -67,6 +72,9 @@ fn inline(block: Block<'_>, out: &mut Vec<Link>) {
             InlineKind::Html => html(source, node.span, block, out),
             _ => {}
         }
+    }
+    if let (true, Some(link)) = (alone, out.get_mut(before)) {
+        link.alone = !matches!(link.kind, LinkKind::Image | LinkKind::ImageReference | LinkKind::Autolink | LinkKind::Html);
     }
 }
 
@@ -83,6 +91,7 @@ fn destination_link(source: &str, kind: LinkKind, span: Range<usize>, destinatio
         text: None,
         angle: source.as_bytes().get(destination.start.wrapping_sub(1)) == Some(&b'<'),
         in_cell: matches!(block.kind(), Kind::Cell),
+        alone: false,
         block: block.index(),
     }
 }
@@ -129,6 +138,7 @@ fn front_matter(block: Block<'_>, out: &mut Vec<Link>) {
                 text: bar.map(|bar| base + open + 3 + bar..base + end),
                 angle: false,
                 in_cell: false,
+                alone: false,
                 block: block.index(),
             });
         }

@@ -90,6 +90,8 @@ pub struct Link {
     pub angle: bool,
     /// Whether it stands in a table's cell, where `|` is not itself.
     pub in_cell: bool,
+    /// Whether its paragraph holds nothing else: it takes the document in, where it stands.
+    pub alone: bool,
     /// The block that holds it.
     pub block: BlockIndex,
 }

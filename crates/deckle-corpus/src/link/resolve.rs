@@ -245,7 +245,10 @@ pub(crate) fn render(resolver: Resolver<'_>, link: &Link, source: &str, wanted: 
         (Target::File(path) | Target::Missing(path) | Target::Outside(path), false) => {
             let spelling = Spelling::of(raw, link.angle, link.kind == LinkKind::Html);
             let slash = if raw.ends_with('/') { "/" } else { "" };
-            vec![spelling.write(&format!("{}{slash}", way(raw, path, wanted)))]
+            let way = spelling.write(&format!("{}{slash}", way(raw, path, wanted)));
+            // With `./` in front it can't be taken for a path from the root.
+            let dotted = format!("./{way}");
+            vec![way, dotted]
         }
         _ => Vec::new(),
     };

@@ -2,10 +2,11 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::mem::{Discriminant, discriminant};
 use std::ops::Range;
 use std::sync::Arc;
 
-use deckle_doc::{DocKey, Splice};
+use deckle_doc::{Block, DocKey, Kind, LimitError, Splice, Tree};
 
 use super::Plan;
 use super::recipe::{Home, Laid, Piece, Recipe, assemble, placed};
@@ -65,6 +66,9 @@ pub(crate) fn plan(corpus: &Corpus, recipe: &Recipe) -> Result<Plan, PlanError> 
             }
         }
         let (text, places) = assemble(corpus, &laid);
+        if laid.len() > 1 {
+            prove_blocks(corpus, key, &laid, &text, &places)?;
+        }
         let written = laid.iter().zip(places).filter(|(laid, _)| matches!(laid.piece, Piece::Text(_)));
         literals.insert(key.clone(), written.map(|(_, place)| place).collect());
         texts.insert(key.clone(), text);
@@ -154,6 +158,10 @@ impl<'c> Engine<'c> {
             let after = &document.facts().headings;
             for (laid, place) in laid.iter().zip(&places) {
                 let Piece::Source { key: source, range, .. } = laid.piece else { continue };
+                // A document that stays as it is keeps its headings; its text is copied.
+                if !recipe.removed.contains(source) && !recipe.documents.contains_key(source) {
+                    continue;
+                }
                 sources.insert(source);
                 let Some(before) = corpus.get(source) else { continue };
                 for (at, heading) in before.facts().headings.iter().enumerate() {
@@ -346,7 +354,7 @@ impl<'c> Engine<'c> {
 
     /// The corpus with the new texts.
     fn after(&self, texts: &BTreeMap<DocKey, String>) -> Corpus {
-        let mut after = self.corpus.clone();
+        let mut after = self.corpus.fresh();
         for key in &self.recipe.removed {
             after.remove(key);
         }
@@ -407,6 +415,35 @@ fn prove(
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(PlanError::Retargets { links: wrong }) }
+}
+
+/// Compares the blocks of each piece before and after: same kinds, same nesting, same count.
+fn prove_blocks(
+    corpus: &Corpus,
+    key: &DocKey,
+    pieces: &[Laid<'_>],
+    text: &str,
+    places: &[Range<usize>],
+) -> Result<(), PlanError> {
+    let limit = |limit: &LimitError| PlanError::Limit { key: key.clone(), limit: limit.clone() };
+    let tree = Tree::parse(text, corpus.options().dialect).map_err(|error| limit(&error))?;
+    for (laid, place) in pieces.iter().zip(places) {
+        let Piece::Source { key: source, range, .. } = laid.piece else { continue };
+        let Some(document) = corpus.get(source) else { continue };
+        if outline(document.tree().map_err(limit)?, range) != outline(&tree, place) {
+            return Err(PlanError::Blocks { key: source.clone(), host: key.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// The kinds and depths of the blocks in a range.
+fn outline(tree: &Tree, range: &Range<usize>) -> Vec<(Discriminant<Kind>, usize)> {
+    let within = |block: &Block<'_>| {
+        let content = block.content();
+        range.start <= content.start && content.end <= range.end
+    };
+    tree.blocks().filter(within).map(|block| (discriminant(&block.kind()), block.depth())).collect()
 }
 
 fn shaped(piece: &Piece) -> Laid<'_> {

@@ -7,6 +7,7 @@
 mod engine;
 mod extract;
 mod inline;
+mod levels;
 mod recipe;
 mod rename;
 
@@ -16,6 +17,8 @@ use std::sync::Arc;
 use deckle_doc::{DocKey, Splice};
 
 use crate::Corpus;
+
+pub use extract::{Extract, LinkStyle};
 
 /// What is to be done, proven. Nothing has changed yet.
 #[derive(Clone, Debug)]

@@ -113,10 +113,10 @@ fn refusals_are_instructions() {
     let all = [refused("docs/a", "notes/b2"), refused("a", "x"), refused("docs/a", "docs/a"), refused("docs/b", "docs/[b]")]
         .join("\n---\n");
     insta::assert_snapshot!(all, @r#"
-    error[exists]: `notes/b2` exists
+    error[document-exists]: `notes/b2` exists
     hint: choose another key; to change that document use `update`, to remove it `delete`
     ---
-    error[not-found]: there is no document `a`
+    error[no-document]: there is no document `a`
       docs/a
     hint: use one of the keys above, or list the documents with `find`
     ---
