@@ -12,9 +12,9 @@ export DECKLE_SHARED ?= $(abspath $(CURDIR)/../shared)
 export DECKLE_CACHE := $(CACHE)
 
 CARGO := cargo
-STAGES := fmt lint unit docs deps prove-quick fuzz sabotage
+STAGES := fmt lint unit docs deps sabotage
 
-.PHONY: help demo test setup setup-tools setup-oracle setup-services $(STAGES) prove bench build install clean-cache
+.PHONY: help demo test setup setup-tools setup-oracle setup-services $(STAGES) fuzz prove bench build install clean-cache
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk 'BEGIN {FS = ":.*## "} {printf "  make %-14s %s\n", $$1, $$2}'
@@ -57,21 +57,15 @@ docs: ## Rustdoc without warnings (generated pages are checked by `unit`)
 deps: ## Licences, sources, bans, unused dependencies
 	@$(CARGO) xtask deps
 
-prove-quick: ## The proofs at every-run counts
-	@$(CARGO) xtask prove docs --corpus "$(DECKLE_SHARED)/corpora" --seed 1 --mutations 20000
-	@$(CARGO) xtask prove edits --corpus "$(DECKLE_SHARED)/corpora" --seed 1 --edits 50000
-
 fuzz: ## Each fuzz target for FUZZ_SECONDS (30)
 	@$(CARGO) xtask fuzz --seconds $${FUZZ_SECONDS:-30}
 
 sabotage: ## Each harness must fail when its safety is removed
 	@$(CARGO) xtask sabotage
 
-prove: setup ## The proofs at release counts (about an hour)
-	@$(CARGO) run --quiet --profile prove -p xtask -- prove docs --corpus "$(DECKLE_SHARED)/corpora" --seed $${SEED:-7} --mutations 1000000
-	@$(CARGO) run --quiet --profile prove -p xtask -- prove edits --corpus "$(DECKLE_SHARED)/corpora" --seed $${SEED:-7} --edits 1000000
-	@DECKLE_PROVE_SCALE=25 scripts/services.sh with $(CARGO) nextest run --workspace --locked --cargo-profile prove
-	@FUZZ_SECONDS=600 $(MAKE) fuzz
+prove: setup ## The proofs at larger counts: random edits, fuzzing
+	@DECKLE_EDITS=$${DECKLE_EDITS:-200000} DECKLE_PROVE_SCALE=25 scripts/services.sh with $(CARGO) nextest run --workspace --locked --cargo-profile prove
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(MAKE) fuzz
 
 bench: setup-oracle ## Measure side by side and write docs/benchmarks.md
 	@$(CARGO) bench --workspace --locked --quiet

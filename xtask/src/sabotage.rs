@@ -12,7 +12,15 @@ struct Sabotage {
 }
 
 /// Every sabotage that the crates know.
-const ALL: &[Sabotage] = &[];
+const ALL: &[Sabotage] = &[
+    Sabotage { name: "widen_splice", command: SPEC },
+    Sabotage { name: "skip_block_proof", command: SPEC },
+    Sabotage { name: "ignore_guard", command: SPEC },
+    Sabotage { name: "drop_front_matter", command: SPEC },
+];
+
+/// The executable specification.
+const SPEC: &[&str] = &["test", "--quiet", "-p", "deckle-edit", "--test", "spec"];
 
 /// Builds each sabotage into a target folder of its own and runs its harness.
 pub fn run(root: &Path, only: Option<&str>) -> Result<String, Problems> {

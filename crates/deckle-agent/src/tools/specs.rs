@@ -276,3 +276,15 @@ pub fn docs() -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_page_of_tools_is_current() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tools.md");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(path, super::docs()).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), super::docs(), "run `UPDATE_DOCS=1 cargo test -p deckle-agent`");
+    }
+}
