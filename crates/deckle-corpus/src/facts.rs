@@ -82,10 +82,10 @@ fn headings(tree: &Tree) -> Vec<Heading> {
         let raw = tree.source().get(block.inner()).unwrap_or_default();
         let mut text = block.plain_text();
         let given = given_id(raw);
-        if given.is_some() {
-            if let Some(open) = text.rfind("{#") {
-                text.truncate(text[..open].trim_end().len());
-            }
+        if given.is_some()
+            && let Some(open) = text.rfind("{#")
+        {
+            text.truncate(text[..open].trim_end().len());
         }
         let slug = match given {
             Some(id) => id.to_owned(),

@@ -62,11 +62,12 @@ fn fields(text: &str, format: Format) -> Vec<(String, String)> {
                 out.push((key, value.trim().to_owned()));
             }
             _ => {
-                if let Some((_, value)) = out.last_mut() {
-                    if !trimmed.is_empty() && !trimmed.starts_with('#') {
-                        value.push('\n');
-                        value.push_str(trimmed);
-                    }
+                if let Some((_, value)) = out.last_mut()
+                    && !trimmed.is_empty()
+                    && !trimmed.starts_with('#')
+                {
+                    value.push('\n');
+                    value.push_str(trimmed);
                 }
             }
         }

@@ -132,6 +132,9 @@ fn guarded(steps: &[Step]) -> Result<(), EditError> {
     if missing.is_empty() { Ok(()) } else { Err(EditError::Unguarded { missing }) }
 }
 
+/// A document with what an operator selected in it.
+type Found = (DocKey, Tree, Ids, Vec<crate::select::Selected>);
+
 /// What happened to a document so far.
 #[derive(Default)]
 struct Record {
@@ -174,7 +177,7 @@ impl Planner<'_> {
         }
         expect_documents(&self.overlay, update.expect, &keys)?;
         // Every selection is resolved before any edit applies.
-        let mut counts: Vec<Vec<(DocKey, Tree, Ids, Vec<crate::select::Selected>)>> = vec![Vec::new(); update.blocks.len()];
+        let mut counts: Vec<Vec<Found>> = vec![Vec::new(); update.blocks.len()];
         for key in &keys {
             let Some(tree) = self.overlay.tree(key) else { continue };
             let ids = self.overlay.ids(key, &tree);
@@ -513,11 +516,11 @@ fn expect_documents(documents: &dyn Documents, expect: Option<Expect>, keys: &[D
     })
 }
 
-fn expect_blocks(op: &BlockOp, found: &[(DocKey, Tree, Ids, Vec<crate::select::Selected>)]) -> Result<(), EditError> {
+fn expect_blocks(op: &BlockOp, found: &[Found]) -> Result<(), EditError> {
     let count: usize = found.iter().map(|(_, _, _, targets)| targets.len()).sum();
     let name = op.kind.name().to_owned();
     let places = || {
-        let each = |(key, tree, _, targets): &(DocKey, Tree, Ids, Vec<crate::select::Selected>)| -> Vec<Place> {
+        let each = |(key, tree, _, targets): &Found| -> Vec<Place> {
             targets.iter().map(|target| place(key, &tree.block(target.block))).collect()
         };
         found.iter().flat_map(each).collect()
@@ -532,7 +535,7 @@ fn expect_blocks(op: &BlockOp, found: &[(DocKey, Tree, Ids, Vec<crate::select::S
 }
 
 /// The headings of the documents, when what was asked for is a section that is not there.
-fn candidates(op: &BlockOp, found: &[(DocKey, Tree, Ids, Vec<crate::select::Selected>)]) -> Vec<Place> {
+fn candidates(op: &BlockOp, found: &[Found]) -> Vec<Place> {
     let asks_for_heading = op.predicate.clauses.iter().any(|clause| {
         matches!(
             clause,
@@ -542,7 +545,7 @@ fn candidates(op: &BlockOp, found: &[(DocKey, Tree, Ids, Vec<crate::select::Sele
     if !asks_for_heading {
         return Vec::new();
     }
-    let headings = |(key, tree, _, _): &(DocKey, Tree, Ids, Vec<crate::select::Selected>)| -> Vec<Place> {
+    let headings = |(key, tree, _, _): &Found| -> Vec<Place> {
         tree.blocks().filter(|block| block.heading_level().is_some()).map(|block| place(key, &block)).collect()
     };
     found.iter().flat_map(headings).take(10).collect()

@@ -12,7 +12,8 @@ use deckle_edit::{Operation, Policy, Sources, plan};
 use serde_json::{Value, json};
 
 fn documents() -> Vec<(PathBuf, String)> {
-    let base = std::env::var_os("DECKLE_SHARED").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
+    let base = std::env::var_os("DECKLE_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
     let mut found = Vec::new();
     let mut open = vec![base.join("corpora")];
     assert!(open[0].is_dir(), "{} is not there; the tests read real documents from `shared` (DECKLE_SHARED)", open[0].display());
@@ -47,7 +48,10 @@ impl Random {
 
 /// Type and text of each leaf.
 fn leaves(tree: &Tree) -> Vec<(std::mem::Discriminant<Kind>, String)> {
-    tree.blocks().filter(|block| block.first_child().is_none()).map(|block| (std::mem::discriminant(&block.kind()), block.text().to_owned())).collect()
+    tree.blocks()
+        .filter(|block| block.first_child().is_none())
+        .map(|block| (std::mem::discriminant(&block.kind()), block.text().to_owned()))
+        .collect()
 }
 
 /// Payloads, hostile ones among them: open fences, underlines, lists that would join, definitions that shadow, HTML that swallows.

@@ -285,6 +285,10 @@ mod tests {
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(path, super::docs()).unwrap();
         }
-        assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), super::docs(), "run `UPDATE_DOCS=1 cargo test -p deckle-agent`");
+        assert_eq!(
+            std::fs::read_to_string(path).unwrap_or_default(),
+            super::docs(),
+            "run `UPDATE_DOCS=1 cargo test -p deckle-agent`"
+        );
     }
 }

@@ -59,10 +59,10 @@ impl Resolver<'_> {
         if let Some(target) = self.lookup(&here, &plain) {
             return target;
         }
-        if !plain.starts_with('.') {
-            if let Some(target) = self.lookup(&joined("", &plain), &plain) {
-                return target;
-            }
+        if !plain.starts_with('.')
+            && let Some(target) = self.lookup(&joined("", &plain), &plain)
+        {
+            return target;
         }
         miss(here)
     }

@@ -154,7 +154,7 @@ impl<'c> Engine<'c> {
             };
             let (text, places) = if whole.is_some() { (String::new(), vec![0..0]) } else { assemble(corpus, &laid) };
             let document = whole.cloned().unwrap_or_else(|| Arc::new(Document::new(text.into(), corpus.options().dialect)));
-            document.tree().map_err(|limit| PlanError::Limit { key: key.clone(), limit: limit.clone() })?;
+            document.tree().map_err(|limit| PlanError::Limit { key: key.clone(), limit: *limit })?;
             let after = &document.facts().headings;
             for (laid, place) in laid.iter().zip(&places) {
                 let Piece::Source { key: source, range, .. } = laid.piece else { continue };
@@ -425,7 +425,7 @@ fn prove_blocks(
     text: &str,
     places: &[Range<usize>],
 ) -> Result<(), PlanError> {
-    let limit = |limit: &LimitError| PlanError::Limit { key: key.clone(), limit: limit.clone() };
+    let limit = |limit: &LimitError| PlanError::Limit { key: key.clone(), limit: *limit };
     let tree = Tree::parse(text, corpus.options().dialect).map_err(|error| limit(&error))?;
     for (laid, place) in pieces.iter().zip(places) {
         let Piece::Source { key: source, range, .. } = laid.piece else { continue };

@@ -54,7 +54,7 @@ impl Corpus {
         if self.names().find(to.as_str()).is_some() {
             return Err(PlanError::Exists { key: to.clone() });
         }
-        let tree = document.tree().map_err(|limit| PlanError::Limit { key: from.clone(), limit: limit.clone() })?;
+        let tree = document.tree().map_err(|limit| PlanError::Limit { key: from.clone(), limit: *limit })?;
         let block = section(from, tree, document.facts(), &what.section)?;
         let text = tree.source();
         let start = block.span().start;

@@ -20,7 +20,7 @@ impl Corpus {
         let document = self.get(key).ok_or_else(|| self.not_found(key))?;
         let limit = |key: &DocKey| {
             let key = key.clone();
-            move |limit: &deckle_doc::LimitError| PlanError::Limit { key, limit: limit.clone() }
+            move |limit: &deckle_doc::LimitError| PlanError::Limit { key, limit: *limit }
         };
         let host_tree = into.tree().map_err(limit(host))?;
         let tree = document.tree().map_err(limit(key))?;

@@ -53,10 +53,10 @@ fn likeness(query: &str, name: &str) -> f64 {
         let starts_word = !name[..at].ends_with(char::is_alphanumeric);
         return if starts_word { 0.8 + 0.05 * share } else { 0.7 + 0.05 * share };
     }
-    if let Some(errors) = typing_errors(query, name, 2) {
-        if query.chars().count() >= 4 {
-            return 0.7 - 0.1 * errors as f64;
-        }
+    if let Some(errors) = typing_errors(query, name, 2)
+        && query.chars().count() >= 4
+    {
+        return 0.7 - 0.1 * errors as f64;
     }
     in_order(query, name).map_or(0.0, |tightness| 0.1 + 0.35 * tightness)
 }

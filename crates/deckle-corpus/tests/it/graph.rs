@@ -6,9 +6,9 @@ use crate::support::{corpus, key};
 
 #[test]
 fn neighbours_and_chains() {
-    let corpus = corpus(concat!(
+    let corpus = corpus(
         "//- a\n[[b]] [c](c.md)\n//- b\n[[d]]\n//- c\n[d](d.md#x) [self](c.md)\n//- d\n[[e]]\n//- e\n//- f\n[[a]]\n//- alone\n",
-    ));
+    );
     let near = |name: &str, depth, direction| {
         let all = corpus.document_links(&key(name), depth, direction);
         let shown = all.iter().map(|near| {

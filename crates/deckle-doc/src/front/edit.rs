@@ -207,7 +207,7 @@ fn entry_change(text: &str, mapping: &Node, entry: &Entry, change: &Change, end:
                 });
             }
             let start = line_start(text, entry.key.start);
-            if text[start..entry.key.start].trim_start_matches([' ', '\t']) != "" {
+            if !text[start..entry.key.start].trim_start_matches([' ', '\t']).is_empty() {
                 // The first entry of a mapping inside a list stands behind its dash.
                 let next = entries.get(place + 1).ok_or("it is the only entry behind a dash")?;
                 return Ok(Splice::remove(entry.key.start..next.key.start));

@@ -78,7 +78,8 @@ pub(super) fn block(
 /// Removes a run of siblings.
 pub(super) fn run(context: &Context<'_>, first: &Block<'_>, last: &Block<'_>) -> Draft {
     let range = run_range(context.tree.source(), first, last);
-    let mut draft = Draft { touched: vec![first.content().start..last.content().end], ..Draft::default() };
+    let mut draft = Draft::default();
+    draft.touched.push(first.content().start..last.content().end);
     let mut at = Some(*first);
     while let Some(block) = at {
         draft.named.removed.insert(block.index());
