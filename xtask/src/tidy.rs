@@ -131,7 +131,8 @@ fn code_lines(text: &str) -> Vec<(usize, &str)> {
 
 /// The pure crate whose `src` holds the file; a crate's tests and benches may touch the disk.
 fn pure_crate(file: &Path) -> Option<&'static str> {
-    PURE.into_iter().find(|name| file.starts_with(PathBuf::from("crates").join(name).join("src")))
+    let is_test = file.file_name().is_some_and(|name| name == "tests.rs");
+    PURE.into_iter().find(|name| !is_test && file.starts_with(PathBuf::from("crates").join(name).join("src")))
 }
 
 /// Traces of a machine or of a package registry. Spelled in halves so that this file does not find itself.

@@ -1,3 +1,5 @@
+//! Properties and examples of the three-way merge.
+
 use proptest::prelude::*;
 
 use super::*;
