@@ -9,6 +9,8 @@ mod git;
 mod git_ids;
 mod history;
 mod merge;
+mod messages;
+mod notices;
 mod power;
 mod sessions;
 mod support;
