@@ -118,7 +118,7 @@ fn real_corpora_resolve() {
     insta::assert_snapshot!(out, @r"
     vitepress: [122, 0, 2, 234, 0, 253]
     foam: [264, 0, 54, 74, 0, 1192]
-    hugoDocs: [74, 0, 13, 551, 0, 215]
+    hugoDocs: [69, 0, 13, 545, 0, 215]
     EIPs: [64, 0, 26, 448, 1, 280]
     madr: [24, 0, 4, 0, 0, 116]
     runbooks: [6, 0, 2, 12, 0, 103]
