@@ -43,7 +43,6 @@ struct Missing {
     cdata: bool,
     shortcode: [bool; 4],
     math: [bool; 2],
-    wikilink: bool,
 }
 
 pub(super) struct Scanner<'v, 't> {
@@ -282,19 +281,14 @@ impl<'v, 't> Scanner<'v, 't> {
 
     /// `[[target#heading|alias]]`, `![[…]]`.
     fn wikilink(&mut self, at: usize, embed: bool) -> Option<usize> {
-        if self.missing.wikilink {
-            return None;
-        }
         let inside = at + usize::from(embed) + 2;
         let rest = &self.text[inside..];
-        let Some(length) = memchr::memmem::find(rest, b"]]") else {
-            self.missing.wikilink = true;
-            return None;
-        };
-        let inner = &rest[..length];
-        if inner.is_empty() || inner.iter().any(|byte| matches!(byte, b'[' | b']' | b'\n')) {
+        // No bracket and no line end stands inside, so the search goes no further than the first.
+        let length = memchr::memchr3(b'[', b']', b'\n', rest)?;
+        if length == 0 || !rest[length..].starts_with(b"]]") {
             return None;
         }
+        let inner = &rest[..length];
         // In a table the bar is escaped; the backslash is no part of the target.
         let bar = memchr::memchr(b'|', inner);
         let name_end = bar.map_or(length, |bar| if bar > 0 && inner[bar - 1] == b'\\' { bar - 1 } else { bar });
