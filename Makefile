@@ -12,9 +12,9 @@ export DECKLE_SHARED ?= $(abspath $(CURDIR)/../shared)
 export DECKLE_CACHE := $(CACHE)
 
 CARGO := cargo
-STAGES := fmt lint unit docs deps sabotage
+STAGES := fmt lint unit docs deps
 
-.PHONY: help demo test setup setup-tools setup-oracle setup-services $(STAGES) fuzz prove bench build install clean-cache
+.PHONY: help demo test setup setup-tools setup-oracle setup-services $(STAGES) sabotage fuzz prove bench build install clean-cache
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk 'BEGIN {FS = ":.*## "} {printf "  make %-14s %s\n", $$1, $$2}'
