@@ -341,7 +341,9 @@ impl Planner<'_> {
             }
         }
         let mut text = content.to_owned();
-        if !text.is_empty() && !text.ends_with('\n') {
+        // What was read of a document without a line end at its end is written back as it was.
+        let without_end = replaces_open_end(existing.as_ref(), if_exists);
+        if !text.is_empty() && !text.ends_with('\n') && !without_end {
             text.push('\n');
         }
         let new = Tree::parse(text, self.policy.dialect)?;
@@ -474,6 +476,11 @@ impl Planner<'_> {
         }
         Ok(Plan { changes, receipt })
     }
+}
+
+/// Whether a document is replaced that has no line end at its end.
+fn replaces_open_end(existing: Option<&Tree>, if_exists: IfExists) -> bool {
+    if_exists == IfExists::Override && existing.is_some_and(|old| !old.is_empty() && !old.source().ends_with('\n'))
 }
 
 fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
