@@ -40,6 +40,7 @@ pub enum Color {
 
 /// The commands.
 #[derive(Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one value a process")]
 pub enum Command {
     /// Make a folder a workspace; only `.deckle/` appears in it
     Init {
@@ -168,6 +169,24 @@ pub enum Command {
         /// `$delete`
         #[arg(long, value_name = "ARG")]
         delete: Vec<String>,
+        /// `$move`: `{ $id: …, after: { $header: Goals } }`; also `before`, `into`, `start`
+        #[arg(long = "move", value_name = "ARG")]
+        move_blocks: Vec<String>,
+        /// `$copy`
+        #[arg(long, value_name = "ARG")]
+        copy: Vec<String>,
+        /// `$wrap`: a container around blocks
+        #[arg(long, value_name = "ARG")]
+        wrap: Vec<String>,
+        /// `$unwrap`
+        #[arg(long, value_name = "ARG")]
+        unwrap: Vec<String>,
+        /// `$setAttr`: attributes, a heading's level, a code block's language
+        #[arg(long, value_name = "ARG")]
+        set_attr: Vec<String>,
+        /// `$toggle`: check or uncheck tasks
+        #[arg(long, value_name = "ARG")]
+        toggle: Vec<String>,
         #[command(flatten)]
         write: Write,
     },
@@ -193,7 +212,7 @@ pub enum Command {
         #[command(flatten)]
         write: Write,
     },
-    /// Delete documents; `deckle undo` brings them back
+    /// Delete documents; `deckle restore` brings them back
     Delete {
         /// The keys
         #[arg(required = true)]
@@ -201,6 +220,18 @@ pub enum Command {
         #[command(flatten)]
         write: Write,
     },
+    /// Bring deleted documents back, with the block ids they had; without keys, list what can be restored
+    Restore {
+        /// The keys
+        keys: Vec<String>,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Read and change a section: a heading and all below it
+    ///
+    /// Name a section by its heading, by a path `Parent › Child`, or by the heading's id. A name that fits several is refused, with the candidates.
+    #[command(subcommand)]
+    Section(SectionCommand),
     /// List, create and delete branches
     #[command(subcommand)]
     Branch(BranchCommand),
@@ -233,6 +264,15 @@ pub enum Command {
         /// Everything that was not rejected, decided or not
         #[arg(long)]
         all: bool,
+        /// Only these changes, decided or not
+        #[arg(long, value_name = "ID", conflicts_with = "all")]
+        only: Vec<String>,
+        /// Where both sides changed this document in different ways, keep the folder's side
+        #[arg(long, value_name = "KEY")]
+        ours: Vec<String>,
+        /// Where both sides changed this document in different ways, take the branch's side
+        #[arg(long, value_name = "KEY")]
+        theirs: Vec<String>,
         /// Show what would be written
         #[arg(long)]
         dry_run: bool,
@@ -338,4 +378,74 @@ pub enum BranchCommand {
         /// Its name
         name: String,
     },
+}
+
+/// Commands about sections.
+#[derive(Subcommand)]
+pub enum SectionCommand {
+    /// Print a section
+    Get {
+        #[command(flatten)]
+        which: Section,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Replace what is below the heading; the text comes from standard input unless given
+    Update {
+        #[command(flatten)]
+        which: Section,
+        /// The text, with or without the heading
+        #[arg(short, long)]
+        content: Option<String>,
+        #[command(flatten)]
+        write: Write,
+    },
+    /// Insert a section or blocks behind it
+    Insert {
+        #[command(flatten)]
+        which: Section,
+        /// The text
+        #[arg(short, long)]
+        content: Option<String>,
+        #[command(flatten)]
+        write: Write,
+    },
+    /// Add at its end
+    Append {
+        #[command(flatten)]
+        which: Section,
+        /// The text
+        #[arg(short, long)]
+        content: Option<String>,
+        #[command(flatten)]
+        write: Write,
+    },
+    /// Delete it with its heading
+    Delete {
+        #[command(flatten)]
+        which: Section,
+        #[command(flatten)]
+        write: Write,
+    },
+    /// Move it behind another section
+    Move {
+        #[command(flatten)]
+        which: Section,
+        /// The other section
+        to: String,
+        /// In front of it instead
+        #[arg(long)]
+        before: bool,
+        #[command(flatten)]
+        write: Write,
+    },
+}
+
+/// A section of a document.
+#[derive(Args)]
+pub struct Section {
+    /// The document's key
+    pub key: String,
+    /// The section
+    pub section: String,
 }

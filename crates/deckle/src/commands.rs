@@ -42,6 +42,8 @@ pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Update { .. } | Command::Create { .. } | Command::Rename { .. } | Command::Delete { .. } => {
             write::run(arguments).await
         }
+        Command::Restore { keys, at } => write::restore(arguments, keys, at.branch.as_deref()).await,
+        Command::Section(command) => write::section(arguments, command).await,
         Command::Branch(BranchCommand::List) => branches::list(arguments, &paint).await,
         Command::Branch(BranchCommand::Create { name }) => branches::create(arguments, name).await,
         Command::Branch(BranchCommand::Delete { name }) | Command::Discard { branch: name } => {
@@ -51,7 +53,10 @@ pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Review { branch, accept, reject, undo } => {
             branches::review(arguments, branch, accept, reject, *undo, &paint).await
         }
-        Command::Merge { branch, all, dry_run } => branches::merge(arguments, branch, *all, *dry_run, &paint).await,
+        Command::Merge { branch, all, only, ours, theirs, dry_run } => {
+            let asked = branches::Merging { all: *all, only, ours, theirs, dry_run: *dry_run };
+            branches::merge(arguments, branch, &asked, &paint).await
+        }
         Command::Log { branch, limit } => branches::log(arguments, branch.as_deref(), *limit, &paint).await,
         Command::Undo { run } => branches::undo(arguments, run).await,
         Command::Agent { request, resume, branch, ndjson, .. } => {
@@ -76,52 +81,53 @@ pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 async fn init(arguments: &Arguments, allow_empty: bool) -> Result<(), Failure> {
     let options = InitOptions { allow_empty, ..InitOptions::default() };
-    let workspace = Workspace::init(&arguments.directory, options).await?;
+    let workspace = context::make(&arguments.directory, options).await?;
     let snapshot = workspace.snapshot().await?;
     let (documents, others) = (snapshot.keys().await?.len(), snapshot.others().await?);
     if arguments.json {
-        println!("{}", json!({ "documents": documents, "others": others.len(), "commit": snapshot.commit().to_string() }));
+        say!("{}", json!({ "documents": documents, "others": others.len(), "commit": snapshot.commit().to_string() }));
         return Ok(());
     }
-    println!("{} in `{}`", show::count(documents, "document"), arguments.directory.display());
+    say!("{} in `{}`", show::count(documents, "document"), arguments.directory.display());
     let kept: Vec<_> = others
         .iter()
         .filter(|other| other.path.ends_with(".md") || other.path.ends_with(".markdown") || other.path.ends_with(".mdx"))
         .collect();
     for other in kept.iter().take(10) {
-        println!("  kept as it is: {} ({})", other.path, other.why.as_str());
+        say!("  kept as it is: {} ({})", other.path, other.why.as_str());
     }
-    println!("next: deckle find WORDS, or deckle agent \"…\"");
+    say!("next: deckle find WORDS, or deckle agent \"…\"");
     Ok(())
 }
 
 async fn doctor(arguments: &Arguments, paint: &show::Paint) -> Result<(), Failure> {
     let mut bad = 0;
-    let mut line = |good: bool, what: &str, detail: &str| {
+    let mut line = |good: bool, what: &str, detail: &str| -> Result<(), Failure> {
         bad += usize::from(!good);
-        println!("{} {what}: {detail}", if good { paint.green("ok ") } else { paint.red("bad") });
+        say!("{} {what}: {detail}", if good { paint.green("ok ") } else { paint.red("bad") });
+        Ok(())
     };
     match Workspace::open(&arguments.directory).await {
         Ok(workspace) => {
             let snapshot = workspace.snapshot().await?;
-            line(true, "workspace", &show::count(snapshot.keys().await?.len(), "document"));
-            line(true, "dialect", context::dialect(&snapshot).await?.name());
+            line(true, "workspace", &show::count(snapshot.keys().await?.len(), "document"))?;
+            line(true, "dialect", snapshot.dialect().name())?;
             let running = workspace.sessions().running_turns().await?.len();
-            line(true, "turns", &format!("{running} running"));
+            line(true, "turns", &format!("{running} running"))?;
         }
-        Err(error @ StoreError::NotAWorkspace(_)) => line(false, "workspace", &format!("{error}; run `deckle init`")),
-        Err(error) => line(false, "workspace", &error.to_string()),
+        Err(error @ StoreError::NotAWorkspace(_)) => line(false, "workspace", &format!("{error}; run `deckle init`"))?,
+        Err(error) => line(false, "workspace", &error.to_string())?,
     }
     match context::model() {
-        Ok(model) => line(true, "model", &model.name()),
-        Err(error) => line(false, "model", &Diag::from(&error).to_string().replace('\n', "; ")),
+        Ok(model) => line(true, "model", &model.name())?,
+        Err(error) => line(false, "model", &Diag::from(&error).to_string().replace('\n', "; "))?,
     }
     let git = std::process::Command::new("git").arg("--version").output();
     line(
         git.is_ok_and(|output| output.status.success()),
         "git",
         "branches are also shown as refs/heads/deckle/… inside a git repository",
-    );
+    )?;
     if bad > 0 { Err(Failure::Silent(1)) } else { Ok(()) }
 }
 
@@ -134,12 +140,12 @@ async fn fsck(arguments: &Arguments) -> Result<(), Failure> {
             .iter()
             .map(|finding| json!({ "kind": finding.kind.as_str(), "at": finding.at, "detail": finding.detail }))
             .collect();
-        println!("{}", json!({ "objects": report.objects, "refs": report.refs, "ops": report.ops, "findings": findings }));
+        say!("{}", json!({ "objects": report.objects, "refs": report.refs, "ops": report.ops, "findings": findings }));
     } else {
         for finding in &report.findings {
-            println!("{} {}: {}", finding.kind.as_str(), finding.at, finding.detail);
+            say!("{} {}: {}", finding.kind.as_str(), finding.at, finding.detail);
         }
-        println!(
+        say!(
             "{}, {}, {} checked; {}",
             show::count(report.objects, "object"),
             show::count(report.refs, "ref"),

@@ -17,9 +17,29 @@ use crate::failure::Failure;
 /// Opens the workspace of a folder; a folder that is none yet becomes one.
 pub async fn open(directory: &Path) -> Result<Workspace, Failure> {
     if Workspace::is_workspace(directory) || in_workspace(directory) {
-        return Ok(Workspace::open(directory).await?);
+        let mut workspace = Workspace::open(directory).await?;
+        if let Some(dialect) = asked_dialect()?.filter(|dialect| *dialect != workspace.dialect()) {
+            workspace.set_dialect(dialect).await?;
+        }
+        return Ok(workspace);
     }
-    Ok(Workspace::init(directory, InitOptions::default()).await?)
+    make(directory, InitOptions::default()).await
+}
+
+/// Makes a folder a workspace, in the dialect that most of its documents are written in. It is found once, here, so that every
+/// later command, the store's block ids and the review read the same blocks; and so that a command about one document reads one.
+pub async fn make(directory: &Path, options: InitOptions) -> Result<Workspace, Failure> {
+    let known = Workspace::is_workspace(directory);
+    let mut workspace = Workspace::init(directory, options).await?;
+    let dialect = match asked_dialect()? {
+        Some(dialect) => dialect,
+        None if known => return Ok(workspace),
+        None => detect(workspace.snapshot().await?.documents().await?.iter().map(|document| &*document.text)),
+    };
+    if dialect != workspace.dialect() {
+        workspace.set_dialect(dialect).await?;
+    }
+    Ok(workspace)
 }
 
 /// Whether a folder above is a workspace.
@@ -35,17 +55,16 @@ pub async fn snapshot(workspace: &Workspace, branch: Option<&str>) -> Result<Sna
     }
 }
 
-/// The dialect of a workspace: `DECKLE_DIALECT`, or what most of its documents are written in.
-pub async fn dialect(snapshot: &Snapshot) -> Result<Dialect, Failure> {
-    if let Ok(name) = std::env::var("DECKLE_DIALECT") {
-        return Dialect::named(&name).ok_or_else(|| {
+/// The dialect that `DECKLE_DIALECT` asks for; the workspace keeps it from then on.
+fn asked_dialect() -> Result<Option<Dialect>, Failure> {
+    let Ok(name) = std::env::var("DECKLE_DIALECT") else { return Ok(None) };
+    let dialect = Dialect::named(&name).ok_or_else(|| {
+        Failure::from(
             Diag::new("usage", format!("`DECKLE_DIALECT` is `{name}`"))
-                .hint("there are: generic vitepress docusaurus mkdocs obsidian myst")
-                .into()
-        });
-    }
-    let documents = snapshot.documents().await?;
-    Ok(detect(documents.iter().map(|document| &*document.text)))
+                .hint("there are: generic vitepress docusaurus mkdocs obsidian myst"),
+        )
+    })?;
+    Ok(Some(dialect))
 }
 
 /// Counts the marks of each dialect, line by line outside fences.
@@ -118,6 +137,6 @@ pub async fn turns(workspace: &Workspace, model: Option<Arc<dyn Model>>) -> Resu
         .folder()
         .and_then(|folder| folder.file_name())
         .map_or_else(|| "workspace".to_owned(), |name| name.to_string_lossy().into_owned());
-    let dialect = dialect(&snapshot).await?;
+    let dialect = snapshot.dialect();
     Ok(Turns::new(TurnsConfig { workspace: workspace.clone(), model, name, dialect, actor: Actor::local() }))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use deckle_agent::Model;
 use deckle_agent::models::script::Script;
 use deckle_store::review::Fate;
-use deckle_store::{Actor, InitOptions, MergeOptions, Meta, Workspace};
+use deckle_store::{Actor, InitOptions, MergeOptions, Meta};
 use deckle_wire::{Outcome, TurnRequest};
 use sha2::{Digest as _, Sha256};
 
@@ -43,15 +43,15 @@ pub async fn run(yes: bool, keep: Option<&Path>, paint: &Paint) -> Result<(), Fa
         std::fs::write(file, text)?;
     }
     let before = hashes(folder)?;
-    println!("{}", paint.bold("A sample workspace: the documentation of a small product"));
-    println!("{} in `{}`\n", show::count(before.len(), "document"), folder.display());
-    let workspace = Workspace::init(folder, InitOptions::default()).await?;
+    say!("{}", paint.bold("A sample workspace: the documentation of a small product"));
+    say!("{} in `{}`\n", show::count(before.len(), "document"), folder.display());
+    let workspace = context::make(folder, InitOptions::default()).await?;
     let model: Arc<dyn Model> = match context::model() {
         Ok(model) => model,
         Err(_) => Arc::new(Script::parse("demo.yaml", sample::SCRIPT)?),
     };
-    println!("{} {}", paint.bold("The request"), paint.dim(&format!("({})", model.name())));
-    println!("  {REQUEST}\n");
+    say!("{} {}", paint.bold("The request"), paint.dim(&format!("({})", model.name())));
+    say!("  {REQUEST}\n");
     let turns = context::turns(&workspace, Some(model)).await?;
     let started = turns.start(None, &TurnRequest { message: REQUEST.into(), branch: None }).await?;
     let outcome = agent::follow(&turns, &started, false, paint).await?;
@@ -59,24 +59,24 @@ pub async fn run(yes: bool, keep: Option<&Path>, paint: &Paint) -> Result<(), Fa
         return Err(Failure::Silent(1));
     }
     let untouched = hashes(folder)? == before;
-    println!("\n{}", paint.bold("The folder so far"));
-    println!(
+    say!("\n{}", paint.bold("The folder so far"));
+    say!(
         "  {}",
         if untouched { "every file is as it was: the changes are on the branch" } else { "files changed, which must not be" }
     );
     if !untouched {
         return Err(Failure::Silent(1));
     }
-    println!("\n{}", paint.bold("What the branch changes"));
+    say!("\n{}", paint.bold("What the branch changes"));
     let review = workspace.review(&started.branch).await?;
     let mut out = std::io::stdout();
     branches::write_diff(&mut out, &review, false, paint)?;
     if !yes {
-        print!("\nmerge it? [y/n] ");
+        say_part!("\nmerge it? [y/n] ");
         std::io::stdout().flush()?;
         let answer = std::io::stdin().lock().lines().next().transpose()?.unwrap_or_default();
         if !answer.trim().eq_ignore_ascii_case("y") && !answer.trim().eq_ignore_ascii_case("yes") {
-            println!("not merged; the folder is as it was");
+            say!("not merged; the folder is as it was");
             return Ok(());
         }
     }
@@ -84,10 +84,10 @@ pub async fn run(yes: bool, keep: Option<&Path>, paint: &Paint) -> Result<(), Fa
     workspace.decide(&started.branch, &all, "", &Actor::local()).await?;
     let report = workspace.merge(&started.branch, &MergeOptions::default(), &Meta::new(Actor::local(), "merge")).await?;
     let after = hashes(folder)?;
-    println!("\n{}", paint.bold("Merged"));
+    say!("\n{}", paint.bold("Merged"));
     let named: Vec<&str> = report.written.iter().chain(&report.removed).map(|(_, file)| file.as_str()).collect();
     for file in &named {
-        println!("  {} {file}", if after.contains_key(*file) { paint.green("M") } else { paint.red("D") });
+        say!("  {} {file}", if after.contains_key(*file) { paint.green("M") } else { paint.red("D") });
     }
     let stray: Vec<&String> = before
         .keys()
@@ -96,17 +96,17 @@ pub async fn run(yes: bool, keep: Option<&Path>, paint: &Paint) -> Result<(), Fa
         .collect();
     let same = before.iter().filter(|(file, hash)| after.get(*file) == Some(*hash)).count();
     if !stray.is_empty() {
-        println!("{} other file(s) changed: {stray:?}", stray.len());
+        say!("{} other file(s) changed: {stray:?}", stray.len());
         return Err(Failure::Silent(1));
     }
-    println!(
+    say!(
         "\n{} named by the merge; the other {} have the SHA-256 that they had.",
         show::count(named.len(), "file"),
         show::count(same, "file")
     );
-    println!("In the changed files, every byte outside the changes above is the same: each write was proven before it was made.");
+    say!("In the changed files, every byte outside the changes above is the same: each write was proven before it was made.");
     if keep.is_some() {
-        println!("\nnext: deckle -C {} log", folder.display());
+        say!("\nnext: deckle -C {} log", folder.display());
     }
     Ok(())
 }

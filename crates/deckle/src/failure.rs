@@ -27,12 +27,14 @@ impl Failure {
     /// Returns the exit code: 1 refused, 2 usage, 3 stale, 4 not found, 5 rights or quota.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Io(_) => 74,
+            Self::Io(_) => 1,
             Self::Silent(code) => *code,
             Self::Diag(diag) => match diag.code {
-                "syntax" | "usage" | "no-model" | "bad-model" | "no-key" | "bad-script" | "bad-key" | "bad-name" => 2,
-                "stale" | "moved" | "changed-underneath" | "branch-moved" => 3,
-                "rights" | "quota" => 5,
+                "syntax" | "usage" | "no-model" | "bad-model" | "no-key" | "bad-script" | "bad-key" | "bad-name" | "name"
+                | "not-a-folder" => 2,
+                "stale" | "moved" | "changed-underneath" | "branch-moved" | "lease-lost" => 3,
+                "section" => 4,
+                "rights" | "quota" | "protected" | "not-writable" => 5,
                 code if code.starts_with("no-")
                     || code.ends_with("not-found")
                     || code.ends_with("-missing")

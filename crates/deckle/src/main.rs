@@ -1,11 +1,30 @@
 //! The `deckle` command: the only crate that prints, reads the environment or exits.
-#![allow(clippy::print_stdout, clippy::print_stderr)]
+#![allow(clippy::print_stderr)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+/// Prints a line. A reader that went away ends the command; `println!` would panic.
+macro_rules! say {
+    ($($part:tt)*) => {{
+        use std::io::Write as _;
+        writeln!(std::io::stdout(), $($part)*)?;
+    }};
+}
+
+/// Prints without a line end.
+macro_rules! say_part {
+    ($($part:tt)*) => {{
+        use std::io::Write as _;
+        write!(std::io::stdout(), $($part)*)?;
+    }};
+}
 
 mod arguments;
 mod commands;
 mod context;
 mod demo;
 mod failure;
+#[cfg(test)]
+mod manual;
 mod show;
 
 use std::process::ExitCode;

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 
+use deckle_store::Conflict;
 use deckle_store::diff::{Change, ChangeKind};
 use similar::{ChangeTag, TextDiff};
 
@@ -76,6 +77,24 @@ pub fn change(change: &Change, paint: &Paint, decision: Option<&str>) -> String 
         (Some(before), None) => side(&mut out, "-", &paint_lines(before, paint, true), paint, true),
         (None, Some(after)) => side(&mut out, "+", &paint_lines(after, paint, false), paint, false),
         _ => {}
+    }
+    out
+}
+
+/// A conflict in lines: where it is, and what each side did to what was there.
+pub fn conflict(conflict: &Conflict, paint: &Paint) -> String {
+    let mut out = format!("{}\n", paint.bold(&conflict.to_string()));
+    let base = conflict.base.as_deref().unwrap_or_default();
+    for (name, text) in [("the folder", &conflict.ours), ("the branch", &conflict.theirs)] {
+        out.push_str(&format!("  in {name}:\n"));
+        match text {
+            None => out.push_str("    not there\n"),
+            Some(text) => {
+                let (old, new) = words(base, text, paint);
+                side(&mut out, "-", &old, paint, true);
+                side(&mut out, "+", &new, paint, false);
+            }
+        }
     }
     out
 }

@@ -46,9 +46,9 @@ pub async fn follow(turns: &Turns, started: &Started, ndjson: bool, paint: &Pain
     let mut events = turns.events(&started.session, started.after).await?;
     let mut screen = Screen { live: std::io::stdout().is_terminal() && !ndjson, paint, line: String::new(), talking: false };
     if ndjson {
-        println!("{}", serde_json::to_string(&Hello { session_id: started.session.to_string() }).unwrap_or_default());
+        say!("{}", serde_json::to_string(&Hello { session_id: started.session.to_string() }).unwrap_or_default());
     } else {
-        println!("{}", paint.dim(&format!("session {}, branch {}", started.session, started.branch)));
+        say!("{}", paint.dim(&format!("session {}, branch {}", started.session, started.branch)));
     }
     let mut outcome = None;
     let mut asked = false;
@@ -67,7 +67,7 @@ pub async fn follow(turns: &Turns, started: &Started, ndjson: bool, paint: &Pain
             outcome = Some(*ended);
         }
         if ndjson {
-            println!("{}", serde_json::to_string(&envelope).unwrap_or_default());
+            say!("{}", serde_json::to_string(&envelope).unwrap_or_default());
         } else {
             screen.show(&envelope, started)?;
         }
@@ -91,23 +91,23 @@ impl Screen<'_> {
                 self.print(&paint.dim(&format!("… {}", message.as_deref().unwrap_or("retrying"))))?
             }
             Event::AgentMessage { text } => {
-                print!("{text}");
+                say_part!("{text}");
                 std::io::stdout().flush()?;
                 self.talking = !text.ends_with('\n');
             }
             Event::AgentTool { name, state: ToolState::Started, arguments, .. } => {
                 self.line = format!("{name}{}", subject(arguments.as_ref()));
                 if self.live {
-                    self.end_talk();
-                    print!("  {} {}", paint.cyan("▸"), self.line);
+                    self.end_talk()?;
+                    say_part!("  {} {}", paint.cyan("▸"), self.line);
                     std::io::stdout().flush()?;
                 }
             }
             Event::AgentTool { state, documents, blocks, text, .. } => {
                 if self.live {
-                    print!("\r\u{1b}[2K");
+                    say_part!("\r\u{1b}[2K");
                 } else {
-                    self.end_talk();
+                    self.end_talk()?;
                 }
                 let counts = match (documents.unwrap_or(0), blocks.unwrap_or(0)) {
                     (0, 0) => String::new(),
@@ -117,11 +117,11 @@ impl Screen<'_> {
                     }
                 };
                 if *state == ToolState::Ok {
-                    println!("  {} {}{}", paint.green("✓"), self.line, paint.dim(&counts));
+                    say!("  {} {}{}", paint.green("✓"), self.line, paint.dim(&counts));
                 } else {
-                    println!("  {} {} {}", paint.red("✗"), self.line, paint.red("refused, nothing written"));
+                    say!("  {} {} {}", paint.red("✗"), self.line, paint.red("refused, nothing written"));
                     for line in text.as_deref().unwrap_or_default().lines() {
-                        println!("      {}", paint.dim(line));
+                        say!("      {}", paint.dim(line));
                     }
                 }
             }
@@ -133,18 +133,18 @@ impl Screen<'_> {
                 self.print(&format!("  {} {message}{of}", paint.dim("·")))?;
             }
             Event::AgentError { message, .. } => {
-                self.end_talk();
+                self.end_talk()?;
                 eprintln!("{message}");
             }
             Event::AgentDone { outcome, summary, branch, documents, blocks, usage } => {
-                self.end_talk();
+                self.end_talk()?;
                 let how = match outcome {
                     Outcome::Done => "done",
                     Outcome::Cancelled => "cancelled",
                     Outcome::Failed => "failed",
                     Outcome::Limit => "stopped at a limit",
                 };
-                println!(
+                say!(
                     "\n{} — {}, {}; {} tokens in, {} out",
                     paint.bold(how),
                     show::count(*documents as usize, "document change"),
@@ -153,14 +153,14 @@ impl Screen<'_> {
                     usage.output_tokens
                 );
                 if *outcome != Outcome::Done || summary.lines().count() > 1 || branch.is_none() {
-                    println!("{summary}");
+                    say!("{summary}");
                 }
                 match branch {
-                    Some(branch) => println!("the changes are on branch {}\nnext: deckle diff {branch}", paint.bold(branch)),
-                    None => println!("nothing was written"),
+                    Some(branch) => say!("the changes are on branch {}\nnext: deckle diff {branch}", paint.bold(branch)),
+                    None => say!("nothing was written"),
                 }
                 if *outcome != Outcome::Done {
-                    println!("to go on: deckle agent --resume {} \"…\"", started.session);
+                    say!("to go on: deckle agent --resume {} \"…\"", started.session);
                 }
             }
             Event::AgentStatus { .. }
@@ -172,16 +172,17 @@ impl Screen<'_> {
     }
 
     fn print(&mut self, line: &str) -> Result<(), Failure> {
-        self.end_talk();
-        println!("{line}");
+        self.end_talk()?;
+        say!("{line}");
         std::io::stdout().flush()?;
         Ok(())
     }
 
-    fn end_talk(&mut self) {
+    fn end_talk(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.talking) {
-            println!();
+            say!();
         }
+        Ok(())
     }
 }
 
@@ -217,8 +218,7 @@ pub async fn serve(arguments: &Arguments, port: u16) -> Result<(), Failure> {
         let _ = tokio::signal::ctrl_c().await;
     };
     let listening = |address: std::net::SocketAddr| {
-        println!("listening on http://{address}");
-        let _ = std::io::stdout().flush();
+        let _ = writeln!(std::io::stdout(), "listening on http://{address}");
     };
     deckle_server::serve(turns, port, listening, stop).await.map_err(|error| {
         Failure::from(

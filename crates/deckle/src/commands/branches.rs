@@ -6,7 +6,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use deckle_doc::Diag;
 use deckle_store::diff::{Change, ChangeId};
 use deckle_store::review::Fate;
-use deckle_store::{Actor, BranchId, LogFilter, MergeOptions, Meta, Review, RunId, Selection, StoreError, Workspace};
+use deckle_store::{Actor, BranchId, LogFilter, MergeOptions, Meta, Resolution, Review, RunId, Selection, StoreError, Workspace};
 use serde_json::json;
 
 use crate::arguments::Arguments;
@@ -25,15 +25,15 @@ pub async fn list(arguments: &Arguments, paint: &Paint) -> Result<(), Failure> {
             .iter()
             .map(|branch| json!({ "name": branch.id.as_str(), "state": branch.state.as_str(), "intent": branch.intent }))
             .collect();
-        println!("{}", json!(all));
+        say!("{}", json!(all));
         return Ok(());
     }
     if branches.is_empty() {
-        println!("no branches; `deckle agent \"…\"` or `deckle branch create NAME` makes one");
+        say!("no branches; `deckle agent \"…\"` or `deckle branch create NAME` makes one");
     }
     let width = branches.iter().map(|branch| branch.id.as_str().len()).max().unwrap_or(0);
     for branch in branches {
-        println!("{}  {:9}  {}", paint.bold(&format!("{:width$}", branch.id.as_str())), branch.state.as_str(), branch.intent);
+        say!("{}  {:9}  {}", paint.bold(&format!("{:width$}", branch.id.as_str())), branch.state.as_str(), branch.intent);
     }
     Ok(())
 }
@@ -42,13 +42,13 @@ pub async fn create(arguments: &Arguments, name: &str) -> Result<(), Failure> {
     let workspace = open(arguments).await?;
     workspace.snapshot().await?;
     workspace.create_branch(&BranchId::parse(name)?, &Actor::local(), "").await?;
-    println!("created branch {name}");
+    say!("created branch {name}");
     Ok(())
 }
 
 pub async fn discard(arguments: &Arguments, name: &str) -> Result<(), Failure> {
     open(arguments).await?.discard(&BranchId::parse(name)?, &Actor::local()).await?;
-    println!("discarded {name}; its history stays in the log");
+    say!("discarded {name}; its history stays in the log");
     Ok(())
 }
 
@@ -72,7 +72,7 @@ pub async fn diff(arguments: &Arguments, name: &str, stat: bool, paint: &Paint) 
                 value
             })
             .collect();
-        println!("{}", json!(changes));
+        say!("{}", json!(changes));
         return Ok(());
     }
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
@@ -145,8 +145,8 @@ pub async fn review(
     let review = workspace.review(&id).await?;
     if undo {
         match workspace.undo_decision(&id).await? {
-            Some(change) => println!("undecided again: {change}"),
-            None => println!("no decision to take back"),
+            Some(change) => say!("undecided again: {change}"),
+            None => say!("no decision to take back"),
         }
         return Ok(());
     }
@@ -155,7 +155,7 @@ pub async fn review(
     if !decided.is_empty() || !accept.is_empty() || !reject.is_empty() {
         let count = decided.len();
         workspace.decide(&id, &decided, "", &Actor::local()).await?;
-        println!("{} decided; next: deckle merge {name}", show::count(count, "change"));
+        say!("{} decided; next: deckle merge {name}", show::count(count, "change"));
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
@@ -170,9 +170,9 @@ async fn walk(workspace: &Workspace, id: &BranchId, review: &Review, paint: &Pai
     let mut at = 0;
     let mut lines = std::io::stdin().lock().lines();
     while let Some(change) = open.get(at) {
-        println!("\n{} ({} of {})", paint.bold(&change.key), at + 1, open.len());
-        print!("{}", show::change(change, paint, None));
-        print!("accept, reject, skip, undo, quit? [a/r/s/u/q] ");
+        say!("\n{} ({} of {})", paint.bold(&change.key), at + 1, open.len());
+        say_part!("{}", show::change(change, paint, None));
+        say_part!("accept, reject, skip, undo, quit? [a/r/s/u/q] ");
         std::io::stdout().flush()?;
         let Some(answer) = lines.next().transpose()? else { break };
         match answer.trim() {
@@ -186,59 +186,88 @@ async fn walk(workspace: &Workspace, id: &BranchId, review: &Review, paint: &Pai
             }
             "q" | "quit" => break,
             other => {
-                println!("`{other}` is none of a r s u q");
+                say!("`{other}` is none of a r s u q");
                 continue;
             }
         }
         at += 1;
     }
     let left = workspace.review(id).await?.undecided().count();
-    println!("\ndecisions are kept; {left} undecided; next: deckle merge {id}");
+    say!("\ndecisions are kept; {left} undecided; next: deckle merge {id}");
     Ok(())
 }
 
-pub async fn merge(arguments: &Arguments, name: &str, all: bool, dry_run: bool, paint: &Paint) -> Result<(), Failure> {
+/// How a merge was asked for.
+pub struct Merging<'a> {
+    pub all: bool,
+    pub only: &'a [String],
+    pub ours: &'a [String],
+    pub theirs: &'a [String],
+    pub dry_run: bool,
+}
+
+pub async fn merge(arguments: &Arguments, name: &str, asked: &Merging<'_>, paint: &Paint) -> Result<(), Failure> {
     let workspace = open(arguments).await?;
     let id = BranchId::parse(name)?;
-    let selection = all.then_some(Selection::All);
-    let options = MergeOptions { selection, dry_run, ..MergeOptions::default() };
+    let dry_run = asked.dry_run;
+    let selection = if asked.only.is_empty() {
+        asked.all.then_some(Selection::All)
+    } else {
+        Some(Selection::Only(chosen(&workspace.review(&id).await?, asked.only)?.into_iter().collect()))
+    };
+    let mut resolutions = BTreeMap::new();
+    for (keys, side) in [(asked.ours, Resolution::Ours), (asked.theirs, Resolution::Theirs)] {
+        for key in keys {
+            resolutions.insert(super::read::key(key)?, side.clone());
+        }
+    }
+    let options = MergeOptions { selection, resolutions, dry_run, gate: None };
     let report = match workspace.merge(&id, &options, &Meta::new(Actor::local(), &format!("merge {name}"))).await {
         Ok(report) => report,
         Err(StoreError::Conflicts(conflicts)) => {
-            for conflict in &conflicts {
-                eprintln!("{}", paint.red(&conflict.to_string()));
+            if !arguments.json {
+                for conflict in &conflicts {
+                    eprint!("{}", show::conflict(conflict, paint));
+                }
             }
-            return Err(Diag::from(&StoreError::Conflicts(conflicts)).into());
+            let diag = Diag::from(&StoreError::Conflicts(conflicts));
+            let keep = format!("`deckle merge {name} --ours KEY` keeps the folder's side, `--theirs KEY` takes the branch's");
+            return Err(diag.hint(keep).into());
         }
         Err(error) => return Err(error.into()),
     };
+    if report.merged.is_empty() && !report.left.is_empty() {
+        let diag = Diag::new("nothing-accepted", format!("nothing of `{name}` was accepted, and nothing was written"));
+        let diag = diag.hint(format!("decide with `deckle review {name}`, or take everything with `deckle merge {name} --all`"));
+        return Err(diag.into());
+    }
     if arguments.json {
         let files: Vec<&str> = report.written.iter().map(|(_, file)| file.as_str()).collect();
         let removed: Vec<&str> = report.removed.iter().map(|(_, file)| file.as_str()).collect();
-        println!(
+        say!(
             "{}",
             json!({ "merged": report.merged.len(), "left": report.left.len(), "written": files, "removed": removed, "state": report.state.as_str() })
         );
         return Ok(());
     }
     if report.merged.is_empty() {
-        println!("nothing was accepted; next: deckle review {name} (or deckle merge {name} --all)");
+        say!("nothing is left to merge; the folder is as it was");
         return Ok(());
     }
     let verb = if dry_run { "would write" } else { "wrote" };
-    println!(
+    say!(
         "{verb} {} to {}:",
         show::count(report.merged.len(), "change"),
         show::count(report.written.len() + report.removed.len(), "file")
     );
     for (_, file) in &report.written {
-        println!("  {} {file}", paint.green("M"));
+        say!("  {} {file}", paint.green("M"));
     }
     for (_, file) in &report.removed {
-        println!("  {} {file}", paint.red("D"));
+        say!("  {} {file}", paint.red("D"));
     }
     if !report.left.is_empty() {
-        println!("{} stay on the branch", show::count(report.left.len(), "change"));
+        say!("{} stay on the branch", show::count(report.left.len(), "change"));
     }
     Ok(())
 }
@@ -250,7 +279,7 @@ pub async fn log(arguments: &Arguments, branch: Option<&str>, limit: u32, paint:
         let place = op.branch.as_ref().map_or_else(|| "main".to_owned(), ToString::to_string);
         let run = op.run.as_ref().map(|run| format!(" {run}")).unwrap_or_default();
         if arguments.json {
-            println!(
+            say!(
                 "{}",
                 json!({ "op": op.seq, "at": op.at.0, "branch": place, "kind": op.kind.as_str(), "actor": op.actor.to_string(), "run": op.run.as_ref().map(RunId::as_str), "intent": op.intent, "receipt": op.receipt })
             );
@@ -258,7 +287,7 @@ pub async fn log(arguments: &Arguments, branch: Option<&str>, limit: u32, paint:
         }
         let at =
             jiff::Timestamp::from_millisecond(op.at.0).map(|at| at.strftime("%Y-%m-%d %H:%M:%S").to_string()).unwrap_or_default();
-        println!(
+        say!(
             "{} {at} {:8} {} {}: {}{}",
             paint.cyan(&format!("{:>4}", op.seq)),
             op.kind.as_str(),
@@ -297,9 +326,6 @@ pub async fn undo(arguments: &Arguments, name: &str) -> Result<(), Failure> {
     let report = workspace.undo(&run, &BTreeMap::new(), &meta).await?;
     let place = report.branch.as_ref().map_or_else(|| "the folder".to_owned(), |branch| format!("branch {branch}"));
     let keys: Vec<&str> = report.keys.iter().map(deckle_doc::DocKey::as_str).collect();
-    println!(
-        "took {run} back on {place}: {}",
-        if keys.is_empty() { "nothing was left of it".to_owned() } else { keys.join(", ") }
-    );
+    say!("took {run} back on {place}: {}", if keys.is_empty() { "nothing was left of it".to_owned() } else { keys.join(", ") });
     Ok(())
 }

@@ -19,7 +19,8 @@ pub fn key(text: &str) -> Result<DocKey, Failure> {
     Ok(DocKey::parse(bare.trim_start_matches("./"))?)
 }
 
-fn missing(key: &DocKey, all: &[DocKey]) -> Failure {
+/// Says that there is no such document, and which are like it.
+pub fn missing(key: &DocKey, all: &[DocKey]) -> Failure {
     let name = key.name().to_lowercase();
     let near = all.iter().filter(|other| other.as_str().to_lowercase().contains(&name)).take(5).map(|key| format!("near: {key}"));
     Diag::new("no-document", format!("there is no document `{key}`")).at_all(near).hint("`deckle find` lists the keys").into()
@@ -60,7 +61,7 @@ pub async fn get(
         }
         return Ok(());
     }
-    let dialect = context::dialect(&snapshot).await?;
+    let dialect = snapshot.dialect();
     let tree = Tree::parse(text, dialect).map_err(|error| Failure::from(Diag::from(&error)))?;
     let ids = snapshot.ids(&key, &tree).await?;
     let scope = match (section, block) {
@@ -95,7 +96,7 @@ pub async fn outline(arguments: &Arguments, name: &str, branch: Option<&str>) ->
     let workspace = context::open(&arguments.directory).await?;
     let snapshot = context::snapshot(&workspace, branch).await?;
     let Some(text) = snapshot.text(&key).await? else { return Err(missing(&key, &snapshot.keys().await?)) };
-    let tree = Tree::parse(text, context::dialect(&snapshot).await?).map_err(|error| Failure::from(Diag::from(&error)))?;
+    let tree = Tree::parse(text, snapshot.dialect()).map_err(|error| Failure::from(Diag::from(&error)))?;
     let ids = snapshot.ids(&key, &tree).await?;
     let mut out = std::io::stdout().lock();
     if arguments.json {
@@ -234,7 +235,7 @@ pub async fn find(arguments: &Arguments, wanted: &Wanted<'_>, branch: Option<&st
     let Operation::Find(find) = Operation::parse(&document)? else { return Ok(()) };
     let workspace = context::open(&arguments.directory).await?;
     let snapshot = context::snapshot(&workspace, branch).await?;
-    let dialect = context::dialect(&snapshot).await?;
+    let dialect = snapshot.dialect();
     let view = context::view(&snapshot, None, dialect).await?;
     let entries = read::find(&view, &find);
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
@@ -268,13 +269,13 @@ pub async fn count(arguments: &Arguments, filter: Option<&str>, branch: Option<&
     let filter = deckle_edit::filter::Filter::parse(&filter_of(filter, &[])?)?;
     let workspace = context::open(&arguments.directory).await?;
     let snapshot = context::snapshot(&workspace, branch).await?;
-    let view = context::view(&snapshot, None, context::dialect(&snapshot).await?).await?;
+    let view = context::view(&snapshot, None, snapshot.dialect()).await?;
     let number = filter.select(&view).len();
     debug_assert!(number <= view.keys().len());
     if arguments.json {
-        println!("{}", json!({ "count": number }))
+        say!("{}", json!({ "count": number }))
     } else {
-        println!("{number}")
+        say!("{number}")
     }
     Ok(())
 }

@@ -2,13 +2,14 @@
 
 use std::io::Read as _;
 
-use deckle_doc::DocKey;
+use deckle_doc::{Diag, DocKey, Tree};
+use deckle_edit::sections::{self, SectionEdit};
 use deckle_edit::{Operation, Policy, plan, read_value};
 use deckle_store::{Actor, BranchId, Changes, Meta};
 use serde_json::{Map, Value, json};
 
 use super::read::{filter_of, key};
-use crate::arguments::{Arguments, Command, Write};
+use crate::arguments::{Arguments, Command, SectionCommand, Write};
 use crate::context;
 use crate::failure::Failure;
 
@@ -16,8 +17,18 @@ use crate::failure::Failure;
 pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (document, write, intent) = operation(&arguments.command)?;
     let operation = Operation::parse(&document)?;
+    apply(arguments, &operation, named_keys(&document), write, &intent).await
+}
+
+/// Plans and proves an operation, then writes what it changes. `named` are the documents that it names, when it needs no others.
+async fn apply(
+    arguments: &Arguments,
+    operation: &Operation,
+    named: Option<Vec<DocKey>>,
+    write: &Write,
+    intent: &str,
+) -> Result<(), Failure> {
     let workspace = context::open(&arguments.directory).await?;
-    let named = named_keys(&document);
     let branch = match &write.branch {
         Some(name) => Some(workspace.branch(&BranchId::parse(name)?).await?),
         None => None,
@@ -27,12 +38,12 @@ pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
         (None, Some(keys)) => workspace.snapshot_of(keys).await?,
         (None, None) => workspace.snapshot().await?,
     };
-    let dialect = context::dialect(&snapshot).await?;
+    let dialect = snapshot.dialect();
     let view = context::view(&snapshot, named.as_deref(), dialect).await?;
     let policy = Policy { strict: write.strict, ..Policy::person().in_dialect(dialect) };
     // A dry run is how the counts are learned, so it needs no guards.
     let policy = if write.dry_run { Policy { strict: false, ..policy } } else { policy };
-    let planned = plan(&view, &operation, &policy)?;
+    let planned = plan(&view, operation, &policy)?;
     let receipt = serde_json::to_value(planned.receipt()).unwrap_or(Value::Null);
     if !write.dry_run && !planned.is_empty() {
         let mut changes = Changes::new();
@@ -46,20 +57,20 @@ pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
                 _ => changes,
             };
         }
-        let meta = Meta::new(Actor::local(), &intent).receipt(receipt.clone());
+        let meta = Meta::new(Actor::local(), intent).receipt(receipt.clone());
         match &branch {
             Some(branch) => branch.commit(&snapshot, &changes, &meta).await?,
             None => workspace.write(&snapshot, &changes, &meta).await?,
         };
     }
     if arguments.json {
-        println!("{receipt}");
+        say!("{receipt}");
     } else {
         if write.dry_run {
-            println!("dry run, nothing was written");
+            say!("dry run, nothing was written");
         }
         let summary = planned.receipt().summary();
-        println!("{}", if summary.is_empty() { "nothing changed" } else { &summary });
+        say!("{}", if summary.is_empty() { "nothing changed" } else { &summary });
     }
     Ok(())
 }
@@ -120,6 +131,12 @@ fn operation(command: &Command) -> Result<(Value, &Write, String), Failure> {
             append,
             prepend,
             delete,
+            move_blocks,
+            copy,
+            wrap,
+            unwrap,
+            set_attr,
+            toggle,
             write,
         } => {
             if let Some(text) = operation {
@@ -146,6 +163,12 @@ fn operation(command: &Command) -> Result<(Value, &Write, String), Failure> {
                 ("$append", append),
                 ("$prepend", prepend),
                 ("$delete", delete),
+                ("$move", move_blocks),
+                ("$copy", copy),
+                ("$wrap", wrap),
+                ("$unwrap", unwrap),
+                ("$setAttr", set_attr),
+                ("$toggle", toggle),
             ];
             for (name, given) in operators {
                 if !given.is_empty() {
@@ -155,7 +178,7 @@ fn operation(command: &Command) -> Result<(Value, &Write, String), Failure> {
             }
             let mut document = json!({ "filter": filter_of(filter.as_deref(), key)?, "update": update });
             if filter.is_none() && key.is_empty() {
-                return Err(deckle_doc::Diag::new("usage", "`update` needs to know which documents")
+                return Err(Diag::new("usage", "`update` needs to know which documents")
                     .hint("give `-k KEY`, or `--filter`; `--filter '{}'` on purpose is every document")
                     .into());
             }
@@ -166,6 +189,73 @@ fn operation(command: &Command) -> Result<(Value, &Write, String), Failure> {
         }
         _ => Err(Failure::Silent(2)),
     }
+}
+
+/// Changes a section.
+pub async fn section(arguments: &Arguments, command: &SectionCommand) -> Result<(), Failure> {
+    let given = |content: &Option<String>| match content {
+        Some(text) => Ok(text.clone()),
+        None => stdin(),
+    };
+    let (which, edit, write) = match command {
+        SectionCommand::Get { which, at } => {
+            return super::read::get(arguments, &which.key, Some(&which.section), None, None, false, at.branch.as_deref()).await;
+        }
+        SectionCommand::Update { which, content, write } => (which, SectionEdit::Update { content: given(content)? }, write),
+        SectionCommand::Insert { which, content, write } => (which, SectionEdit::Insert { content: given(content)? }, write),
+        SectionCommand::Append { which, content, write } => (which, SectionEdit::Append { content: given(content)? }, write),
+        SectionCommand::Delete { which, write } => (which, SectionEdit::Delete, write),
+        SectionCommand::Move { which, to, before, write } => {
+            (which, SectionEdit::Move { to: to.clone(), before: *before }, write)
+        }
+    };
+    let key = key(&which.key)?;
+    let workspace = context::open(&arguments.directory).await?;
+    let snapshot = match &write.branch {
+        Some(_) => context::snapshot(&workspace, write.branch.as_deref()).await?,
+        None => workspace.snapshot_of(std::slice::from_ref(&key)).await?,
+    };
+    let Some(text) = snapshot.text(&key).await? else { return Err(super::read::missing(&key, &snapshot.keys().await?)) };
+    let tree = Tree::parse(text, snapshot.dialect()).map_err(|error| Failure::from(Diag::from(&error)))?;
+    let ids = snapshot.ids(&key, &tree).await?;
+    let operation = sections::operation(&key, &tree, &ids, &which.section, &edit)?;
+    let intent = format!("change section `{}` of {key}", which.section);
+    apply(arguments, &operation, Some(vec![key]), write, &intent).await
+}
+
+/// Brings deleted documents back, or lists them.
+pub async fn restore(arguments: &Arguments, names: &[String], branch: Option<&str>) -> Result<(), Failure> {
+    let workspace = context::open(&arguments.directory).await?;
+    let branch = match branch {
+        Some(name) => Some(workspace.branch(&BranchId::parse(name)?).await?),
+        None => None,
+    };
+    if names.is_empty() {
+        workspace.snapshot().await?;
+        let trash = match &branch {
+            Some(branch) => branch.trash().await?,
+            None => workspace.trash().await?,
+        };
+        let keys: Vec<&str> = trash.iter().map(|one| one.key.as_str()).collect();
+        if arguments.json {
+            say!("{}", json!({ "deleted": keys }));
+        } else {
+            say!("{}", if keys.is_empty() { "nothing was deleted here".to_owned() } else { keys.join("\n") });
+        }
+        return Ok(());
+    }
+    let keys = names.iter().map(|name| key(name)).collect::<Result<Vec<_>, _>>()?;
+    let meta = Meta::new(Actor::local(), &format!("restore {}", names.join(", "))).receipt(json!({ "restored": names }));
+    let commit = match &branch {
+        Some(branch) => branch.restore(&branch.head().await?, &keys, &meta).await?,
+        None => workspace.restore(&keys, &meta).await?,
+    };
+    if arguments.json {
+        say!("{}", json!({ "restored": names, "commit": commit.id.to_string() }));
+    } else {
+        say!("restored {}", names.join(", "));
+    }
+    Ok(())
 }
 
 fn stdin() -> Result<String, Failure> {
