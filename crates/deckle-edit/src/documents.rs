@@ -31,6 +31,11 @@ pub trait Documents {
         None
     }
 
+    /// Returns a deleted document with the ids of its blocks, where the documents remember it.
+    fn deleted(&self, _key: &DocKey) -> Option<(Tree, Ids)> {
+        None
+    }
+
     /// Returns the splices that keep every link right when `from` becomes `to`, by the key that each document has before, when the
     /// documents can plan and prove that themselves. `changed` is laid over them first; nothing there deletes a document.
     fn rename_fixes(&self, _changed: Changed<'_>, _from: &DocKey, _to: &DocKey) -> Option<Result<Fixes, Diag>> {
@@ -161,6 +166,10 @@ impl Documents for Overlay<'_> {
     fn known_links(&self, key: &DocKey) -> Option<Vec<DocumentLink>> {
         // Links are what the base says as long as the same keys answer.
         if self.changed.contains_key(key) || self.changes_keys() { None } else { self.base.known_links(key) }
+    }
+
+    fn deleted(&self, key: &DocKey) -> Option<(Tree, Ids)> {
+        self.base.deleted(key)
     }
 
     fn rename_fixes(&self, changed: Changed<'_>, from: &DocKey, to: &DocKey) -> Option<Result<Fixes, Diag>> {

@@ -138,6 +138,12 @@ pub enum EditError {
         /// Why not.
         diag: Box<Diag>,
     },
+    /// There is no deleted document of that key.
+    #[error("there is no deleted document `{key}`")]
+    NotDeleted {
+        /// The key.
+        key: DocKey,
+    },
     /// A section is missing or ambiguous.
     #[error("{message}")]
     Section {
@@ -183,6 +189,7 @@ impl EditError {
             Self::Stale { .. } => "stale",
             Self::NoDocument { .. } => "no-document",
             Self::Exists { .. } => "document-exists",
+            Self::NotDeleted { .. } => "not-deleted",
             Self::Section { .. } => "section",
             Self::FrontMatter { .. } => "front-matter",
             Self::Limit(limit) => Diag::from(limit).code,
@@ -222,7 +229,7 @@ impl From<&EditError> for Diag {
                 }
             }
             EditError::Unguarded { .. } => {
-                diag.hint("run it with `dryRun: true` to see the counts, then add each `expect` with the count that you saw")
+                diag.hint("make a dry run to see the counts, then add each `expect` with the count that you saw")
             }
             EditError::Nothing { candidates, .. } => {
                 let diag = diag.at_all(places(candidates));
@@ -258,6 +265,7 @@ impl From<&EditError> for Diag {
             EditError::Exists { .. } => {
                 diag.hint("change it with an update, or give `if_exists`: `skip`, `suffix` or `override`")
             }
+            EditError::NotDeleted { .. } => diag.hint("list the documents to see whether it is there, or create it"),
             EditError::Section { candidates, .. } => diag
                 .at_all(places(candidates))
                 .hint("name one of the sections above, its path as `Parent › Child`, or its heading's `$id`"),

@@ -105,6 +105,12 @@ pub fn body(tree: &Tree) -> &str {
     tree.source().get(start..).unwrap_or_default()
 }
 
+/// The words of the first heading of a text that is not parsed yet.
+pub(crate) fn first_heading(content: &str) -> Option<String> {
+    let tree = Tree::parse(content, deckle_doc::Dialect::Generic).ok()?;
+    tree.blocks().find(|block| block.heading_level().is_some()).map(|block| block.plain_text())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! Links between documents: where they are written, what they mean, and how to write them anew.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use deckle_doc::inline::InlineKind;
@@ -251,4 +252,30 @@ pub fn document_links(documents: &dyn Documents, key: &DocKey) -> Vec<DocumentLi
         }
     }
     found
+}
+
+/// Returns the documents that a document includes or references (outward), or that include or reference it, each with the place of the first such
+/// link in the document that holds it; sorted by key, each once.
+#[must_use]
+pub fn related(documents: &dyn Documents, key: &DocKey, inclusion: bool, outward: bool) -> Vec<(DocKey, Range<usize>)> {
+    let mut found: BTreeMap<DocKey, Range<usize>> = BTreeMap::new();
+    if outward {
+        for link in document_links(documents, key).into_iter().filter(|link| link.inclusion == inclusion) {
+            if let Some(target) = link.resolved {
+                found.entry(target).or_insert(link.link.span);
+            }
+        }
+    } else {
+        for other in documents.may_link_to(key) {
+            if other == *key {
+                continue;
+            }
+            let links = document_links(documents, &other);
+            let link = links.into_iter().find(|link| link.inclusion == inclusion && link.resolved.as_ref() == Some(key));
+            if let Some(link) = link {
+                found.insert(other, link.link.span);
+            }
+        }
+    }
+    found.into_iter().collect()
 }

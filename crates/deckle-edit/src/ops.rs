@@ -17,7 +17,7 @@ use crate::blocks::{place, type_name};
 use crate::fit::Payload;
 use crate::language::{BlockOp, BlockOpKind};
 use crate::proof::Named;
-use crate::select::{Selected, extent, select};
+use crate::select::{Selected, addressable, extent, roots, select};
 use crate::{EditError, Place};
 
 /// What an operator works on.
@@ -55,11 +55,20 @@ impl Draft {
 
 /// The targets of an operator in one document: those that it applies to once each.
 pub(crate) fn targets(context: &Context<'_>, op: &BlockOp) -> Vec<Selected> {
-    let selected = select(context.tree, context.ids, context.key, &op.predicate);
-    if matches!(op.kind, BlockOpKind::ReplaceText { .. } | BlockOpKind::SetAttr { .. } | BlockOpKind::Toggle { .. }) {
-        return selected;
+    let all = || select(context.tree, context.ids, context.key, &op.predicate);
+    match &op.kind {
+        // Properties are those of the blocks that are named, not of what is inside them.
+        BlockOpKind::SetAttr { .. } | BlockOpKind::Toggle { .. } | BlockOpKind::Unwrap => {
+            roots(context.tree, context.ids, context.key, &op.predicate)
+        }
+        BlockOpKind::ReplaceText { from: Some(from), .. } => holding(context, all(), from),
+        BlockOpKind::ReplaceText { from: None, .. } => all(),
+        _ => coalesced(context, all()),
     }
-    // A target inside another's extent is absorbed by it.
+}
+
+/// A target inside another's extent is absorbed by it.
+fn coalesced(context: &Context<'_>, selected: Vec<Selected>) -> Vec<Selected> {
     let mut kept: Vec<Selected> = Vec::new();
     let mut until = 0;
     for one in selected {
@@ -74,6 +83,26 @@ pub(crate) fn targets(context: &Context<'_>, op: &BlockOp) -> Vec<Selected> {
         kept.push(one);
     }
     kept
+}
+
+/// Of whole trees the blocks whose words hold `from`: a part of a section is edited without naming the block that it is in.
+fn holding(context: &Context<'_>, selected: Vec<Selected>, from: &str) -> Vec<Selected> {
+    let end = crate::fit::line_end(context.tree.source());
+    let from = if end != "\n" && !from.contains(end) { from.replace('\n', end) } else { from.to_owned() };
+    let holds = |block: &Block<'_>| {
+        !matches!(block.kind(), Kind::Table { .. } | Kind::Row { .. }) && crate::own_text(block).contains(from.as_str())
+    };
+    let mut found = Vec::new();
+    for one in &selected {
+        let block = context.tree.block(one.block);
+        if block.kind() == Kind::Document {
+            let inside = context.tree.blocks().filter(|block| addressable(block) && holds(block));
+            found.extend(inside.map(|block| Selected { block: block.index(), tree: false }));
+        } else if !one.tree || holds(&block) {
+            found.push(*one);
+        }
+    }
+    if found.is_empty() { selected } else { found }
 }
 
 /// Turns one operator into splices.

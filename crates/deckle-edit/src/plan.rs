@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 use crate::blocks::place;
 use crate::documents::{Documents, Overlay};
 use crate::filter::Filter;
-use crate::language::operation::{BlockOp, BlockOpKind, Expect, IfExists, Step, Update};
+use crate::identity;
+use crate::language::operation::{BlockOp, BlockOpKind, Create, Expect, IfExists, Step, Update};
 use crate::ops::{self, Context, Draft};
 use crate::proof;
 use crate::receipt::{DocumentReceipt, Receipt};
@@ -28,19 +29,30 @@ pub struct Policy {
     pub dialect: Dialect,
     /// What may stand in what.
     pub rules: Rules,
+    /// Named templates of keys: `person` is `people/{{slug}}`.
+    pub keys: std::collections::BTreeMap<String, String>,
+    /// The date that `{{today}}` in a template stands for: `2026-03-16`.
+    pub today: Option<String>,
 }
 
 impl Policy {
     /// The policy of a person at a terminal.
     #[must_use]
     pub fn person() -> Self {
-        Self { strict: false, gates: false, dialect: Dialect::Generic, rules: Rules::default() }
+        Self {
+            strict: false,
+            gates: false,
+            dialect: Dialect::Generic,
+            rules: Rules::default(),
+            keys: BTreeMap::new(),
+            today: None,
+        }
     }
 
     /// The policy of an agent.
     #[must_use]
     pub fn agent() -> Self {
-        Self { strict: true, gates: true, dialect: Dialect::Generic, rules: Rules::default() }
+        Self { strict: true, gates: true, ..Self::person() }
     }
 
     /// The same policy in a dialect.
@@ -116,7 +128,7 @@ fn guarded(steps: &[Step]) -> Result<(), EditError> {
     for step in steps {
         match step {
             Step::Update(update) => {
-                if update.expect.is_none() && update.filter.named_keys().is_none_or(|keys| keys.len() != 1) {
+                if update.expect.is_none() && !update.filter.names_one() {
                     missing.push("`expect` beside `filter` (the number of documents)".to_owned());
                 }
                 for op in &update.blocks {
@@ -126,7 +138,7 @@ fn guarded(steps: &[Step]) -> Result<(), EditError> {
                 }
             }
             Step::Delete { expect: None, .. } => missing.push("`expect` beside `delete` (the number of documents)".to_owned()),
-            Step::Delete { .. } | Step::Create { .. } | Step::Rename { .. } => {}
+            Step::Delete { .. } | Step::Create(_) | Step::Rename { .. } | Step::Restore { .. } => {}
         }
     }
     if missing.is_empty() { Ok(()) } else { Err(EditError::Unguarded { missing }) }
@@ -159,9 +171,10 @@ impl Planner<'_> {
     fn step(&mut self, step: &Step) -> Result<(), EditError> {
         match step {
             Step::Update(update) => self.update(update),
-            Step::Create { key, content, if_exists } => self.create(key, content, *if_exists),
+            Step::Create(create) => self.create(create),
             Step::Rename { from, to } => self.rename(from, to),
-            Step::Delete { filter, expect } => self.delete(filter, *expect),
+            Step::Delete { filter, expect, sort, limit } => self.delete(filter, *expect, sort.as_ref(), *limit),
+            Step::Restore { key, to } => self.restore(key, to.as_ref()),
         }
     }
 
@@ -172,9 +185,7 @@ impl Planner<'_> {
         {
             return Err(missing(&self.overlay, named.first().map_or("", DocKey::as_str)));
         }
-        if update.limit > 0 {
-            keys.truncate(update.limit);
-        }
+        bounded(&self.overlay, &mut keys, update.sort.as_ref(), update.limit);
         expect_documents(&self.overlay, update.expect, &keys)?;
         // Every selection is resolved before any edit applies.
         let mut counts: Vec<Vec<Found>> = vec![Vec::new(); update.blocks.len()];
@@ -315,8 +326,10 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn create(&mut self, key: &DocKey, content: &str, if_exists: IfExists) -> Result<(), EditError> {
-        let mut key = key.clone();
+    fn create(&mut self, create: &Create) -> Result<(), EditError> {
+        let Create { content, if_exists, .. } = create;
+        let if_exists = *if_exists;
+        let mut key = identity::key(&create.key, &create.values, content, self.policy)?;
         let existing = self.overlay.tree(&key);
         match (existing.is_some(), if_exists) {
             (true, IfExists::Fail) => return Err(EditError::Exists { key }),
@@ -397,8 +410,38 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn delete(&mut self, filter: &Filter, expect: Option<Expect>) -> Result<(), EditError> {
-        let keys = filter.select(&self.overlay);
+    /// Brings a deleted document back, as it was and with its ids.
+    fn restore(&mut self, key: &DocKey, to: Option<&DocKey>) -> Result<(), EditError> {
+        let to = to.unwrap_or(key);
+        if self.overlay.contains(to) {
+            return Err(EditError::Exists { key: to.clone() });
+        }
+        let earlier = self.log.get(key).and_then(|record| record.before.clone());
+        let found = match earlier {
+            // Deleted by an earlier step of this transaction.
+            Some(before) => {
+                self.base.tree(&before).map(|tree| (self.base.ids(&before, &tree), tree)).map(|(ids, tree)| (tree, ids))
+            }
+            None => self.base.deleted(key),
+        };
+        let Some((tree, ids)) = found else {
+            return Err(EditError::NotDeleted { key: key.clone() });
+        };
+        let record = self.log.remove(key).unwrap_or_default();
+        self.log.insert(to.clone(), record);
+        self.overlay.put(to.clone(), Some((tree, ids)));
+        Ok(())
+    }
+
+    fn delete(
+        &mut self,
+        filter: &Filter,
+        expect: Option<Expect>,
+        sort: Option<&(String, bool)>,
+        limit: usize,
+    ) -> Result<(), EditError> {
+        let mut keys = filter.select(&self.overlay);
+        bounded(&self.overlay, &mut keys, sort, limit);
         if keys.is_empty()
             && let Some(named) = filter.named_keys()
         {
@@ -494,6 +537,16 @@ fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
         one.start < other.start && other.start < one.end
     } else {
         one.start < other.end && other.start < one.end
+    }
+}
+
+/// Sorts the matched documents and takes the first of them.
+fn bounded(documents: &dyn Documents, keys: &mut Vec<DocKey>, sort: Option<&(String, bool)>, limit: usize) {
+    if let Some((field, up)) = sort {
+        crate::read::sort_keys(documents, keys, field, *up);
+    }
+    if limit > 0 {
+        keys.truncate(limit);
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{links, select};
 /// Returns a document's title: `title` of the front matter, or its first heading.
 #[must_use]
 pub fn title(tree: &Tree) -> Option<String> {
-    if let Some(Value::String(title)) = crate::filter::field(tree, "title") {
+    if let Some(Value::String(title)) = crate::filter::field_of(tree, "title") {
         return Some(title);
     }
     tree.root().children().find(|block| block.heading_level().is_some()).map(|block| block.plain_text())
@@ -185,18 +185,7 @@ pub fn find(documents: &dyn Documents, find: &Find) -> Vec<Value> {
 #[must_use]
 pub fn shape(documents: &dyn Documents, find: &Find, mut keys: Vec<DocKey>) -> Vec<Value> {
     if let Some((field, up)) = &find.sort {
-        let value = |key: &DocKey| documents.tree(key).and_then(|tree| sort_value(&tree, key, field));
-        let mut with: Vec<(Option<Value>, DocKey)> = keys.into_iter().map(|key| (value(&key), key)).collect();
-        with.sort_by(|(one, a), (other, b)| {
-            let order = match (one, other) {
-                (Some(one), Some(other)) => crate::filter::order(one, other).unwrap_or(std::cmp::Ordering::Equal),
-                (Some(_), None) => std::cmp::Ordering::Less,
-                (None, Some(_)) => std::cmp::Ordering::Greater,
-                (None, None) => std::cmp::Ordering::Equal,
-            };
-            (if *up || one.is_none() || other.is_none() { order } else { order.reverse() }).then_with(|| a.cmp(b))
-        });
-        keys = with.into_iter().map(|(_, key)| key).collect();
+        sort_keys(documents, &mut keys, field, *up);
     }
     if find.limit > 0 {
         keys.truncate(find.limit);
@@ -204,11 +193,27 @@ pub fn shape(documents: &dyn Documents, find: &Find, mut keys: Vec<DocKey>) -> V
     keys.iter().filter_map(|key| entry(documents, find, key)).collect()
 }
 
+/// Sorts keys by a field of their documents, then by key.
+pub(crate) fn sort_keys(documents: &dyn Documents, keys: &mut Vec<DocKey>, field: &str, up: bool) {
+    let value =
+        |key: &DocKey| documents.tree(key).and_then(|tree| sort_value(&tree, key, field)).filter(|value| !value.is_null());
+    let mut with: Vec<(Option<Value>, DocKey)> = std::mem::take(keys).into_iter().map(|key| (value(&key), key)).collect();
+    with.sort_by(|(one, a), (other, b)| {
+        // What has no value comes first upwards and last downwards.
+        let order = match (one, other) {
+            (Some(one), Some(other)) => crate::filter::order(one, other).unwrap_or(std::cmp::Ordering::Equal),
+            (one, other) => one.is_some().cmp(&other.is_some()),
+        };
+        (if up { order } else { order.reverse() }).then_with(|| a.cmp(b))
+    });
+    *keys = with.into_iter().map(|(_, key)| key).collect();
+}
+
 fn sort_value(tree: &Tree, key: &DocKey, field: &str) -> Option<Value> {
     match field {
         "$key" | "key" => Some(Value::String(key.to_string())),
         "$title" | "title" => title(tree).map(Value::String),
-        field => crate::filter::field(tree, field),
+        field => crate::filter::field_of(tree, field),
     }
 }
 
@@ -228,20 +233,15 @@ fn entry(documents: &dyn Documents, find: &Find, key: &DocKey) -> Option<Value> 
 
 fn project(documents: &dyn Documents, key: &DocKey, tree: &Tree, ids: &Ids, source: &Source) -> Value {
     match source {
-        Source::Field(path) => crate::filter::field(tree, path).unwrap_or(Value::Null),
+        Source::Field(path) => crate::filter::field_of(tree, path).unwrap_or(Value::Null),
         Source::Key => json!(key.as_str()),
         Source::Title => json!(title(tree)),
         Source::TitleSlug => json!(title(tree).map(|title| slug(&title))),
-        Source::FrontMatter => documents.front(key),
+        Source::FrontMatter => crate::filter::without_reserved(documents.front(key)),
         Source::Content(predicate) => json!(narrowed(tree, ids, key, predicate)),
         Source::Blocks(predicate) => select::select(tree, ids, key, predicate)
             .into_iter()
-            .flat_map(|selected| {
-                let block = tree.block(selected.block);
-                let inside: Vec<Block<'_>> = if selected.tree { block.section().skip(1).collect() } else { Vec::new() };
-                std::iter::once(block).chain(inside).collect::<Vec<_>>()
-            })
-            .map(|block| block_entry(&block, ids))
+            .map(|selected| block_entry(&tree.block(selected.block), ids))
             .collect(),
         Source::Matches(pattern, scope) => Value::Array(matching_lines(key, tree, ids, pattern, scope)),
         Source::Relation(relation) => relation_entries(documents, key, relation),
@@ -249,25 +249,14 @@ fn project(documents: &dyn Documents, key: &DocKey, tree: &Tree, ids: &Ids, sour
 }
 
 fn relation_entries(documents: &dyn Documents, key: &DocKey, relation: &str) -> Value {
-    let outgoing = matches!(relation, "includes" | "references");
+    let outward = matches!(relation, "includes" | "references");
     let inclusion = matches!(relation, "includes" | "includedBy");
-    let mut keys: Vec<DocKey> = if outgoing {
-        links::document_links(documents, key)
-            .into_iter()
-            .filter(|link| link.inclusion == inclusion)
-            .filter_map(|link| link.resolved)
-            .collect()
-    } else {
-        let points = |other: &DocKey| {
-            links::document_links(documents, other)
-                .iter()
-                .any(|link| link.inclusion == inclusion && link.resolved.as_ref() == Some(key))
-        };
-        documents.may_link_to(key).into_iter().filter(|other| other != key && points(other)).collect()
+    let entry = |(other, span): (DocKey, std::ops::Range<usize>)| {
+        let holder = if outward { key } else { &other };
+        let path = documents.tree(holder).map(|tree| section_path(&tree.block_at(span.start))).unwrap_or_default();
+        json!({ "key": other.as_str(), "title": documents.tree(&other).and_then(|tree| title(&tree)), "sectionPath": path })
     };
-    keys.sort();
-    keys.dedup();
-    keys.iter().map(|key| json!({ "key": key.as_str(), "title": documents.tree(key).and_then(|tree| title(&tree)) })).collect()
+    links::related(documents, key, inclusion, outward).into_iter().map(entry).collect()
 }
 
 /// The selected blocks' own bytes, in order, a blank line between.

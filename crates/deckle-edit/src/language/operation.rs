@@ -1,11 +1,11 @@
-//! Operation documents: find, count, update, delete, and steps in one transaction.
+//! Operation documents as values: find, count, update, delete, and steps in one transaction.
 
 use deckle_doc::DocKey;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::predicate::{Predicate, regex};
-use crate::filter::{Filter, reserved};
-use crate::value::{scalar, type_of};
+use super::predicate::Predicate;
+use crate::filter::Filter;
+use crate::value::type_of;
 use crate::{EditError, read_value};
 
 /// What an operation document asks for.
@@ -86,14 +86,7 @@ pub enum Step {
     /// Change documents in place.
     Update(Box<Update>),
     /// Create a document.
-    Create {
-        /// Its key.
-        key: DocKey,
-        /// Its text.
-        content: String,
-        /// When there is one already.
-        if_exists: IfExists,
-    },
+    Create(Create),
     /// Rename a document; every link to it is rewritten.
     Rename {
         /// The old key.
@@ -107,7 +100,31 @@ pub enum Step {
         filter: Filter,
         /// The guard on how many.
         expect: Option<Expect>,
+        /// A field to sort by, and whether upwards; it decides which a limit takes.
+        sort: Option<(String, bool)>,
+        /// A bound on how many.
+        limit: usize,
     },
+    /// Bring a deleted document back, with its ids.
+    Restore {
+        /// Its key.
+        key: DocKey,
+        /// The key it comes back under; nothing is its old one.
+        to: Option<DocKey>,
+    },
+}
+
+/// A document to create.
+#[derive(Clone, Debug)]
+pub struct Create {
+    /// Its key, or the template of one: `people/{{slug}}`.
+    pub key: String,
+    /// What a template is filled with: `title` and whatever else it names.
+    pub values: Vec<(String, String)>,
+    /// Its text.
+    pub content: String,
+    /// When there is one already.
+    pub if_exists: IfExists,
 }
 
 /// What creating does at a key that is taken.
@@ -131,6 +148,8 @@ pub struct Update {
     pub filter: Filter,
     /// The guard on how many.
     pub expect: Option<Expect>,
+    /// A field to sort by, and whether upwards; it decides which a limit takes.
+    pub sort: Option<(String, bool)>,
     /// A bound on how many.
     pub limit: usize,
     /// `$set`: paths and values.
@@ -139,7 +158,7 @@ pub struct Update {
     pub unset: Vec<String>,
     /// The block operators, in the order in which they are written.
     pub blocks: Vec<BlockOp>,
-    /// A change that removes much must say so: `removed: true`, or the words that go.
+    /// A change that removes much must say so: `removed: true`, or what goes, in words.
     pub removed: bool,
 }
 
@@ -230,6 +249,8 @@ pub enum BlockOpKind {
 /// Where moved and copied blocks go.
 #[derive(Clone, Debug)]
 pub struct Destination {
+    /// The other document, where it is one.
+    pub document: Option<DocKey>,
     /// Before, after, at the start of or at the end of …
     pub side: Side,
     /// … the one block that this selects.
@@ -357,353 +378,6 @@ impl Operation {
     /// # Errors
     /// As [`Self::parse_text`].
     pub fn parse(value: &Value) -> Result<Self, EditError> {
-        let map = mapping("an operation", value)?;
-        if map.contains_key("steps") {
-            only(map, "an operation with `steps`", &["steps"])?;
-            let Value::Array(steps) = &map["steps"] else {
-                return Err(EditError::syntax(
-                    "`steps` takes a list of operations",
-                    "write `steps: [{ filter: …, update: … }, { $rename: … }]`",
-                ));
-            };
-            if steps.is_empty() {
-                return Err(EditError::syntax("`steps` is empty", "give at least one step"));
-            }
-            return Ok(Self::Change(steps.iter().map(step).collect::<Result<_, _>>()?));
-        }
-        let operation = map.get("operation").and_then(Value::as_str);
-        let writes = map.keys().any(|key| key == "update" || key == "delete" || key.starts_with('$'));
-        match operation {
-            Some("update" | "delete") => Ok(Self::Change(vec![step(value)?])),
-            None if writes => Ok(Self::Change(vec![step(value)?])),
-            None | Some("find") => Ok(Self::Find(find(map)?)),
-            Some("count") => Ok(Self::Count(find(map)?)),
-            Some(other) => Err(EditError::syntax(format!("`{other}` is no operation"), "there are: find count update delete")),
-        }
-    }
-}
-
-fn mapping<'v>(what: &str, value: &'v Value) -> Result<&'v Map<String, Value>, EditError> {
-    value.as_object().ok_or_else(|| {
-        EditError::syntax(format!("{what} is a mapping, not a {}", type_of(value)), "write it as `{ filter: {…}, update: {…} }`")
-    })
-}
-
-/// Refuses every key that is not in the list.
-fn only(map: &Map<String, Value>, what: &str, allowed: &[&str]) -> Result<(), EditError> {
-    match map.keys().find(|key| !allowed.contains(&key.as_str())) {
-        Some(key) => Err(EditError::syntax(format!("{what} does not take `{key}`"), format!("it takes: {}", allowed.join(" ")))),
-        None => Ok(()),
-    }
-}
-
-fn text_of(what: &str, value: Option<&Value>) -> Result<String, EditError> {
-    value
-        .and_then(scalar)
-        .ok_or_else(|| EditError::syntax(format!("`{what}` is missing, or not a text"), format!("write `{what}: \"…\"`")))
-}
-
-fn key_of(what: &str, value: Option<&Value>) -> Result<DocKey, EditError> {
-    DocKey::parse(&text_of(what, value)?).map_err(|error| {
-        EditError::syntax(error.to_string(), "a key is a path in the workspace without `.md`: `guides/quick-start`")
-    })
-}
-
-fn find(map: &Map<String, Value>) -> Result<Find, EditError> {
-    only(map, "`find`", &["operation", "filter", "search", "project", "addFields", "sort", "limit"])?;
-    let mut find = Find { filter: map.get("filter").map(Filter::parse).transpose()?.unwrap_or_default(), ..Find::default() };
-    if let Some(search) = map.get("search") {
-        let search = mapping("`search`", search)?;
-        only(search, "`search`", &["lexical", "fuzzy"])?;
-        let one = |name: &str| search.get(name).map(|value| text_of(name, Some(value))).transpose();
-        let parsed = Search { lexical: one("lexical")?, fuzzy: one("fuzzy")? };
-        if parsed.lexical.is_none() && parsed.fuzzy.is_none() {
-            return Err(EditError::syntax("`search` is empty", "give `lexical: \"words\"` or `fuzzy: \"letters\"`"));
-        }
-        find.search = Some(parsed);
-    }
-    match (map.get("project"), map.get("addFields")) {
-        (Some(_), Some(_)) => return Err(EditError::syntax("`project` and `addFields` exclude one another", "use one of them")),
-        (Some(project), None) => {
-            find.replace = true;
-            find.projection = projection(project)?;
-        }
-        (None, Some(fields)) => find.projection = projection(fields)?,
-        (None, None) => {}
-    }
-    if let Some(sort) = map.get("sort") {
-        let sort = mapping("`sort`", sort)?;
-        let mut fields = sort.iter();
-        let (Some((field, direction)), None) = (fields.next(), fields.next()) else {
-            return Err(EditError::syntax("`sort` takes exactly one field", "write `sort: { title: 1 }`"));
-        };
-        let up = match direction.as_i64() {
-            Some(1) => true,
-            Some(-1) => false,
-            _ => return Err(EditError::syntax("a sort direction is 1 or -1", "write `sort: { title: 1 }`")),
-        };
-        find.sort = Some((field.clone(), up));
-    }
-    find.limit = limit(map)?;
-    Ok(find)
-}
-
-fn limit(map: &Map<String, Value>) -> Result<usize, EditError> {
-    match map.get("limit") {
-        None => Ok(0),
-        Some(value) => value
-            .as_u64()
-            .and_then(|n| usize::try_from(n).ok())
-            .ok_or_else(|| EditError::syntax("`limit` takes a number", "write `limit: 20`; 0 is no limit")),
-    }
-}
-
-/// Reads a projection.
-///
-/// # Errors
-/// When a source is unknown.
-pub(crate) fn projection(value: &Value) -> Result<Projection, EditError> {
-    let map = mapping("a projection", value)?;
-    let selectors = map.keys().filter(|key| key.starts_with('$')).count();
-    if selectors > 0 && selectors == map.len() {
-        // A block predicate in place of the fields.
-        let predicate = Predicate::parse(value)?;
-        return Ok(vec![("key".into(), Source::Key), ("content".into(), Source::Content(predicate))]);
-    }
-    if selectors > 0 {
-        return Err(EditError::syntax(
-            "a projection mixes fields and `$`-keys",
-            "write fields, `body: { $content: {…} }`, or a predicate alone",
-        ));
-    }
-    map.iter().map(|(name, value)| Ok((name.clone(), source(name, value)?))).collect()
-}
-
-fn source(name: &str, value: &Value) -> Result<Source, EditError> {
-    let unknown = |word: &str| {
-        EditError::syntax(
-            format!("`{word}` is no source of a field"),
-            "there are: $key $title $titleSlug $content $frontmatter $blocks $matches $includes $includedBy $references $referencedBy, and names of fields",
-        )
-    };
-    match value {
-        Value::Null | Value::Bool(true) => Ok(Source::Field(name.to_owned())),
-        Value::Number(number) if number.as_i64() == Some(1) => Ok(Source::Field(name.to_owned())),
-        Value::String(word) => match word.as_str() {
-            "$key" => Ok(Source::Key),
-            "$title" => Ok(Source::Title),
-            "$titleSlug" => Ok(Source::TitleSlug),
-            "$frontmatter" => Ok(Source::FrontMatter),
-            "$content" => Ok(Source::Content(Predicate::default())),
-            "$blocks" => Ok(Source::Blocks(Predicate::default())),
-            "$includes" => Ok(Source::Relation("includes")),
-            "$includedBy" => Ok(Source::Relation("includedBy")),
-            "$references" => Ok(Source::Relation("references")),
-            "$referencedBy" => Ok(Source::Relation("referencedBy")),
-            word if word.starts_with('$') => Err(unknown(word)),
-            field => Ok(Source::Field(field.to_owned())),
-        },
-        Value::Object(map) if map.len() == 1 => {
-            let (word, argument) = map.iter().next().ok_or_else(|| unknown(name))?;
-            match word.as_str() {
-                "$content" => Ok(Source::Content(Predicate::parse(argument)?)),
-                "$blocks" => Ok(Source::Blocks(Predicate::parse(argument)?)),
-                "$matches" => match argument {
-                    Value::Object(map) => {
-                        let (predicate, bare) = Predicate::of_map(map, true)?;
-                        only(&bare, "`$matches`", &["pattern"])?;
-                        Ok(Source::Matches(regex(&text_of("pattern", bare.get("pattern"))?)?, predicate))
-                    }
-                    other => Ok(Source::Matches(regex(&text_of("$matches", Some(other))?)?, Predicate::default())),
-                },
-                word => Err(unknown(word)),
-            }
-        }
-        other => Err(EditError::syntax(
-            format!("the field `{name}` has a {} as its source", type_of(other)),
-            "write `1`, a field's name or a `$`-source",
-        )),
-    }
-}
-
-fn step(value: &Value) -> Result<Step, EditError> {
-    let map = mapping("a step", value)?;
-    if let Some(argument) = map.get("$create") {
-        only(map, "a `$create` step", &["$create"])?;
-        let map = mapping("`$create`", argument)?;
-        only(map, "`$create`", &["key", "content", "if_exists"])?;
-        let if_exists = match map.get("if_exists").and_then(Value::as_str) {
-            None if map.contains_key("if_exists") => {
-                return Err(EditError::syntax("`if_exists` takes a word", "there are: fail skip suffix override"));
-            }
-            None | Some("fail") => IfExists::Fail,
-            Some("skip") => IfExists::Skip,
-            Some("suffix") => IfExists::Suffix,
-            Some("override") => IfExists::Override,
-            Some(other) => {
-                return Err(EditError::syntax(
-                    format!("`if_exists: {other}` is not known"),
-                    "there are: fail skip suffix override",
-                ));
-            }
-        };
-        return Ok(Step::Create {
-            key: key_of("key", map.get("key"))?,
-            content: text_of("content", map.get("content"))?,
-            if_exists,
-        });
-    }
-    if let Some(argument) = map.get("$rename") {
-        only(map, "a `$rename` step", &["$rename"])?;
-        let map = mapping("`$rename`", argument)?;
-        only(map, "`$rename`", &["key", "to"])?;
-        return Ok(Step::Rename { from: key_of("key", map.get("key"))?, to: key_of("to", map.get("to"))? });
-    }
-    if let Some(argument) = map.get("$deleteDocument") {
-        only(map, "a `$deleteDocument` step", &["$deleteDocument"])?;
-        let map = mapping("`$deleteDocument`", argument)?;
-        only(map, "`$deleteDocument`", &["key", "expect"])?;
-        let filter = Filter::keys(&[key_of("key", map.get("key"))?]);
-        let expect = map.get("expect").map(Expect::parse).transpose()?;
-        return Ok(Step::Delete { filter, expect: expect.or(Some(Expect { min: 1, max: 1 })) });
-    }
-    if map.get("operation").and_then(Value::as_str) == Some("delete") || map.contains_key("delete") {
-        only(map, "`delete`", &["operation", "delete", "filter", "expect"])?;
-        let filter = map.get("filter").ok_or_else(|| {
-            EditError::syntax("`delete` needs a filter", "write `filter: { $key: … }`; `{}` on purpose is every document")
-        })?;
-        return Ok(Step::Delete { filter: Filter::parse(filter)?, expect: map.get("expect").map(Expect::parse).transpose()? });
-    }
-    update(map).map(|update| Step::Update(Box::new(update)))
-}
-
-fn update(map: &Map<String, Value>) -> Result<Update, EditError> {
-    only(map, "`update`", &["operation", "filter", "update", "expect", "limit", "removed"])?;
-    let filter = map.get("filter").ok_or_else(|| {
-        EditError::syntax("`update` needs a filter", "write `filter: { $key: … }`; `{}` on purpose is every document")
-    })?;
-    let body = mapping("`update`", map.get("update").unwrap_or(&Value::Null))?;
-    if body.is_empty() {
-        return Err(EditError::syntax("`update` is empty", format!("it takes: $set $unset {}", BLOCK_OPERATORS.join(" "))));
-    }
-    let mut update = Update {
-        filter: Filter::parse(filter)?,
-        expect: map.get("expect").map(Expect::parse).transpose()?,
-        limit: limit(map)?,
-        set: Vec::new(),
-        unset: Vec::new(),
-        blocks: Vec::new(),
-        removed: map.get("removed").is_some_and(|value| value.as_bool() != Some(false)),
-    };
-    for (name, argument) in body {
-        match name.as_str() {
-            "$set" => {
-                for (path, value) in mapping("`$set`", argument)? {
-                    refuse_reserved(path, value)?;
-                    update.set.push((path.clone(), value.clone()));
-                }
-            }
-            "$unset" => {
-                for path in mapping("`$unset`", argument)?.keys() {
-                    refuse_reserved(path, &Value::Null)?;
-                    update.unset.push(path.clone());
-                }
-            }
-            name => match argument {
-                // Several applications of one operator, each with its own selection.
-                Value::Array(all) => {
-                    for one in all {
-                        update.blocks.push(block_op(name, one)?);
-                    }
-                }
-                one => update.blocks.push(block_op(name, one)?),
-            },
-        }
-    }
-    Ok(update)
-}
-
-fn refuse_reserved(path: &str, value: &Value) -> Result<(), EditError> {
-    let inner = value.as_object().and_then(|map| map.keys().find(|key| reserved(key)).cloned());
-    match if reserved(path) { Some(path.to_owned()) } else { inner } {
-        Some(name) => Err(EditError::syntax(
-            format!("the field `{name}` is reserved"),
-            "names that start with _ $ . # @ are not part of the language",
-        )),
-        None => Ok(()),
-    }
-}
-
-fn block_op(name: &str, argument: &Value) -> Result<BlockOp, EditError> {
-    if !BLOCK_OPERATORS.contains(&name) {
-        return Err(EditError::syntax(
-            format!("`{name}` is no operator of `update`"),
-            format!("there are: $set $unset {}", BLOCK_OPERATORS.join(" ")),
-        ));
-    }
-    let map = mapping(&format!("the argument of `{name}`"), argument)?;
-    let (predicate, bare) = Predicate::of_map(map, true)?;
-    let allowed: &[&str] = match name {
-        "$replace" | "$insertBefore" | "$insertAfter" | "$append" | "$prepend" => &["content", "expect", "base"],
-        "$replaceText" => &["from", "to", "expect", "base"],
-        "$delete" => &["nested", "expect", "base"],
-        "$move" | "$copy" => &["before", "after", "into", "start", "expect", "base"],
-        "$wrap" => &["name", "label", "expect", "base"],
-        "$unwrap" => &["expect", "base"],
-        "$setAttr" => &["attributes", "expect", "base"],
-        _ => &["checked", "expect", "base"],
-    };
-    only(&bare, &format!("`{name}`"), allowed)?;
-    let content = || text_of("content", bare.get("content"));
-    let kind = match name {
-        "$replace" => BlockOpKind::Replace { content: content()? },
-        "$insertBefore" => BlockOpKind::InsertBefore { content: content()? },
-        "$insertAfter" => BlockOpKind::InsertAfter { content: content()? },
-        "$append" => BlockOpKind::Append { content: content()? },
-        "$prepend" => BlockOpKind::Prepend { content: content()? },
-        "$replaceText" => BlockOpKind::ReplaceText {
-            from: bare.get("from").map(|value| text_of("from", Some(value))).transpose()?,
-            to: text_of("to", bare.get("to"))?,
-        },
-        "$delete" => BlockOpKind::Delete { nested: bare.get("nested").and_then(Value::as_bool).unwrap_or(false) },
-        "$move" => BlockOpKind::Move { to: destination(name, &bare)? },
-        "$copy" => BlockOpKind::Copy { to: destination(name, &bare)? },
-        "$wrap" => BlockOpKind::Wrap {
-            name: text_of("name", bare.get("name"))?,
-            label: bare.get("label").map(|value| text_of("label", Some(value))).transpose()?,
-        },
-        "$unwrap" => BlockOpKind::Unwrap,
-        "$setAttr" => {
-            let attributes = mapping("`attributes`", bare.get("attributes").unwrap_or(&Value::Null))?;
-            BlockOpKind::SetAttr { attributes: attributes.iter().map(|(name, value)| (name.clone(), value.clone())).collect() }
-        }
-        _ => BlockOpKind::Toggle { checked: bare.get("checked").and_then(Value::as_bool) },
-    };
-    let base = match bare.get("base") {
-        None => Vec::new(),
-        Some(Value::Object(map)) => {
-            map.iter().map(|(id, value)| Ok((id.clone(), text_of("base", Some(value))?))).collect::<Result<_, EditError>>()?
-        }
-        Some(_) => {
-            return Err(EditError::syntax(
-                "`base` takes a mapping from block ids to the texts that were read",
-                "write `base: { 3f2a91bc: \"the text\" }`",
-            ));
-        }
-    };
-    Ok(BlockOp { kind, predicate, expect: bare.get("expect").map(Expect::parse).transpose()?, base })
-}
-
-fn destination(name: &str, bare: &Map<String, Value>) -> Result<Destination, EditError> {
-    let sides = [("before", Side::Before), ("after", Side::After), ("into", Side::End), ("start", Side::Start)];
-    let mut given = sides.iter().filter_map(|(word, side)| bare.get(*word).map(|value| (*side, value)));
-    match (given.next(), given.next()) {
-        (Some((side, value)), None) => Ok(Destination { side, predicate: Predicate::parse(value)? }),
-        _ => Err(EditError::syntax(
-            format!("`{name}` takes one of `before`, `after`, `into`, `start`"),
-            format!(
-                "write `{name}: {{ $id: a1b2c3d4, after: {{ $header: Goals }} }}`; `into` adds at the end, `start` at the front"
-            ),
-        )),
+        super::parse::operation(value)
     }
 }

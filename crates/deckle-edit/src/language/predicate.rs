@@ -100,8 +100,25 @@ const TREES: [&str; 14] = [
     "code_group",
     "api",
 ];
+/// Types that select the block alone and yet hold others.
+const HOLDERS: [&str; 5] = ["document", "item", "table", "row", "footnote"];
 /// Types whose blocks have no text of their own, so that a bare text cannot mean any.
-const TEXTLESS: [&str; 4] = ["quote", "list", "ref", "hr"];
+const TEXTLESS: [&str; 14] = [
+    "quote",
+    "list",
+    "hr",
+    "footnote",
+    "document",
+    "tabs",
+    "columns",
+    "column",
+    "steps",
+    "cards",
+    "code_group",
+    "embed",
+    "file",
+    "image",
+];
 
 /// Every operator of a predicate, for errors.
 pub(crate) fn operators() -> String {
@@ -120,7 +137,7 @@ pub(crate) fn operators() -> String {
             "name",
             "lang",
             "level",
-            "column",
+            "col",
             "directive",
             "document",
             "and",
@@ -169,12 +186,27 @@ impl Predicate {
         Ok((Self { clauses }, rest))
     }
 
-    /// Whether it selects blocks with what is inside them.
+    /// Whether it names blocks that hold others, so that something can be within them.
     #[must_use]
-    pub fn selects_trees(&self) -> bool {
+    pub fn selects_content(&self) -> bool {
         self.clauses.iter().any(|clause| match clause {
-            Clause::Section(_) | Clause::Tree(..) => true,
-            Clause::And(all) | Clause::Or(all) => all.iter().any(Self::selects_trees),
+            Clause::Section(_) | Clause::Tree(..) | Clause::Id(_) => true,
+            Clause::Type(name, _) => HOLDERS.contains(name),
+            Clause::And(all) => all.iter().any(Self::selects_content),
+            Clause::Or(all) => all.iter().all(Self::selects_content),
+            _ => false,
+        })
+    }
+
+    /// Whether it names blocks by their words, so that a text that is not there may be an old reading.
+    #[must_use]
+    pub fn looks_at_text(&self) -> bool {
+        self.clauses.iter().any(|clause| match clause {
+            Clause::Text(_) | Clause::Matches(_) => true,
+            Clause::Type(_, inner) | Clause::Section(inner) | Clause::Tree(_, inner) | Clause::Within(inner) => {
+                inner.looks_at_text()
+            }
+            Clause::And(all) | Clause::Or(all) => all.iter().any(Self::looks_at_text),
             _ => false,
         })
     }
@@ -201,6 +233,7 @@ impl Clause {
             "contains" => Self::Contains(Predicate::parse(value)?),
             "references" => Self::References(text(name, value)?),
             "id" => Self::Id(match value {
+                Value::Array(all) if all.is_empty() => return Err(wrong(name, "at least one id", value)),
                 Value::Array(all) => all.iter().map(|one| text(name, one)).collect::<Result<_, _>>()?,
                 other => vec![text(name, other)?],
             }),
@@ -253,6 +286,9 @@ pub(crate) fn regex(pattern: &str) -> Result<Regex, EditError> {
 
 fn list(name: &str, value: &Value) -> Result<Vec<Predicate>, EditError> {
     let Value::Array(all) = value else { return Err(wrong(name, "a list of predicates", value)) };
+    if all.is_empty() {
+        return Err(EditError::syntax(format!("`${name}` is empty"), format!("write `${name}: [{{…}}, {{…}}]`")));
+    }
     all.iter().map(Predicate::parse).collect()
 }
 
@@ -262,7 +298,7 @@ fn typed(name: &str, value: &Value) -> Result<Predicate, EditError> {
         Value::Object(_) => {
             let predicate = Predicate::parse(value)?;
             let tests_text = predicate.clauses.iter().any(|clause| matches!(clause, Clause::Text(_) | Clause::Matches(_)));
-            if tests_text && TEXTLESS.contains(&name) && name != "ref" {
+            if tests_text && ["quote", "list", "hr"].contains(&name) {
                 return Err(EditError::syntax(
                     format!("a {name} has no text of its own"),
                     format!("select by what is inside: `${name}: {{ $contains: {{ $text: … }} }}`"),
@@ -273,6 +309,12 @@ fn typed(name: &str, value: &Value) -> Result<Predicate, EditError> {
         Value::Null => Ok(Predicate::default()),
         other => {
             let exact = text(name, other)?;
+            if name == "ref" {
+                return Err(EditError::syntax(
+                    format!("a ref is selected by what it points to, not by `{exact}`"),
+                    format!("write `$ref: {{ $references: {exact} }}`"),
+                ));
+            }
             if TEXTLESS.contains(&name) {
                 return Err(EditError::syntax(
                     format!("a {name} has no text of its own, so `${name}: {exact}` selects nothing"),
@@ -297,8 +339,7 @@ fn within(value: &Value) -> Result<Predicate, EditError> {
         Value::Object(map) if map.is_empty() => Ok(Predicate::default()),
         Value::Object(_) => {
             let predicate = Predicate::parse(value)?;
-            let selects = predicate.selects_trees() || predicate.clauses.iter().any(|clause| matches!(clause, Clause::Id(_)));
-            if !selects {
+            if !predicate.selects_content() {
                 return Err(EditError::syntax(
                     "`$within` takes something that holds blocks",
                     "name a section or a container: `$within: Goals`, `$within: { $quote: {} }`, `$within: { $callout: {} }`",

@@ -7,7 +7,7 @@ use crate::EditError;
 use crate::blocks::place;
 use crate::fit::{self, Payload};
 use crate::language::operation::{Destination, Side};
-use crate::select::{Selected, extent, select};
+use crate::select::{Selected, extent, roots};
 
 /// Moves or copies the targets to a place in the same document.
 pub(super) fn relocate(
@@ -17,7 +17,13 @@ pub(super) fn relocate(
     to: &Destination,
     moves: bool,
 ) -> Result<Draft, EditError> {
-    let found = select(context.tree, context.ids, context.key, &to.predicate);
+    if let Some(other) = to.document.as_ref().filter(|other| **other != *context.key) {
+        return Err(EditError::syntax(
+            format!("`{operator}` works inside one document, and `{other}` is another"),
+            "copy the text with `$insertAfter` into the other document and `$delete` it here, as two steps of one transaction",
+        ));
+    }
+    let found = roots(context.tree, context.ids, context.key, &to.predicate);
     let [goal] = found.as_slice() else {
         return Err(EditError::ExpectMismatch {
             operator: format!("the destination of `{operator}`"),
