@@ -3,6 +3,7 @@
 mod bench;
 mod deps;
 mod fuzz;
+mod prove;
 mod sabotage;
 mod tidy;
 mod workspace;
@@ -34,6 +35,11 @@ enum Task {
         #[arg(long)]
         only: Option<String>,
     },
+    /// Try a property on real documents: many times, from a seed.
+    Prove {
+        #[command(subcommand)]
+        what: Prove,
+    },
     /// Run the fuzz targets: first every saved case, then new inputs for SECONDS each.
     Fuzz {
         /// Seconds of new inputs for each target.
@@ -45,6 +51,23 @@ enum Task {
     },
 }
 
+/// What to prove.
+#[derive(Subcommand)]
+enum Prove {
+    /// Random operations, valid and hostile: nothing that an operation does not name may change.
+    Edits {
+        /// The folder with Markdown files.
+        #[arg(long)]
+        corpus: PathBuf,
+        /// The seed; the same seed tries the same operations.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// How many operations.
+        #[arg(long, default_value_t = 50_000)]
+        edits: u64,
+    },
+}
+
 fn main() -> ExitCode {
     let root = workspace::root();
     let outcome = match Arguments::parse().task {
@@ -52,6 +75,7 @@ fn main() -> ExitCode {
         Task::Deps => deps::run(&root),
         Task::Bench => bench::run(&root),
         Task::Sabotage { only } => sabotage::run(&root, only.as_deref()),
+        Task::Prove { what: Prove::Edits { corpus, seed, edits } } => prove::edits::run(&corpus, seed, edits),
         Task::Fuzz { seconds, only } => fuzz::run(&root, seconds, only.as_deref()),
     };
     match outcome {

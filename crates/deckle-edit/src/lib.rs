@@ -16,6 +16,7 @@ pub mod language;
 pub mod links;
 mod ops;
 pub mod plan;
+pub mod prove;
 mod proof;
 pub mod read;
 pub mod receipt;

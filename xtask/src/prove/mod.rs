@@ -1,0 +1,3 @@
+//! Proofs: properties tried on real documents, with a seed and a count.
+
+pub mod edits;
