@@ -15,11 +15,15 @@ pub(crate) fn inner(block: &Block<'_>) -> Range<usize> {
             trim(block, from..heading_end(text, content.start).max(from))
         }
         Kind::Heading { setext: true, .. } => trim(block, content.start..content.start + last_line(text)),
-        Kind::FrontMatter { .. } | Kind::Math | Kind::Code { fence: Some(_), .. } => {
-            let first = line_end(text, 0);
-            let last = last_line(text).max(first);
-            let closes = closes(block, &text[last..]);
-            content.start + first..content.start + if closes { last } else { text.len() }
+        Kind::Code { fence: Some(_), .. } => {
+            let first = content.start + line_end(text, 0);
+            first..block.fence_close().unwrap_or(content.end).max(first)
+        }
+        Kind::FrontMatter { .. } => content.start + line_end(text, 0)..content.start + last_line(text),
+        Kind::Math => {
+            let (first, last) = (line_end(text, 0), last_line(text));
+            let fenced = text.get(2..first).is_some_and(|rest| rest.trim().is_empty()) && text[last..].trim_end().ends_with("$$");
+            if fenced && first <= last { content.start + first..content.start + last } else { math_in_text(text, content) }
         }
         Kind::Quote | Kind::Item { .. } | Kind::Container(_) | Kind::FootnoteDefinition { .. } | Kind::Admonition { .. } => {
             match (block.first_child(), block.last_child()) {
@@ -31,23 +35,23 @@ pub(crate) fn inner(block: &Block<'_>) -> Range<usize> {
     }
 }
 
-/// Whether the last line of a fenced block is its closing fence.
-fn closes(block: &Block<'_>, line: &str) -> bool {
-    let line = line.trim_start_matches([' ', '\t', '>']).trim_end();
-    match block.kind() {
-        Kind::FrontMatter { .. } | Kind::Math => !line.is_empty(),
-        Kind::Code { fence: Some(fence), .. } => {
-            line.len() >= fence.length as usize && line.bytes().all(|byte| byte == fence.character)
-        }
-        _ => false,
+/// `$$x$$` without its dollars.
+fn math_in_text(text: &str, content: Range<usize>) -> Range<usize> {
+    if text.len() >= 4 && text.ends_with("$$") {
+        content.start + 2..content.end - 2
+    } else {
+        (content.start + 2).min(content.end)..content.end
     }
 }
 
 fn trim(block: &Block<'_>, range: Range<usize>) -> Range<usize> {
     let text = &block.tree().source()[range.clone()];
+    let words = text.trim_matches([' ', '\t', '\r', '\n']);
+    if words.is_empty() {
+        return range.start..range.start;
+    }
     let start = range.start + (text.len() - text.trim_start_matches([' ', '\t', '\r', '\n']).len());
-    let end = range.start + text.trim_end_matches([' ', '\t', '\r', '\n']).len();
-    start.min(end.max(range.start))..end.max(start.min(range.end))
+    start..start + words.len()
 }
 
 /// Where a heading's words end: before a closing run of `#` that stands after a blank.

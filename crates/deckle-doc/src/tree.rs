@@ -13,6 +13,7 @@ use crate::incremental;
 use crate::inline::{self, Inline};
 use crate::kind::{AdmonitionForm, Alignment, Dialect, Directive, Fence, Format, Kind, Opaque, Span};
 use crate::limits::{LimitError, MAX_DOCUMENT_BYTES, ParseError};
+use crate::lines::{self, Line};
 use crate::node::{Arena, Info, Node, Tag};
 use crate::parse;
 
@@ -450,6 +451,27 @@ impl<'t> Block<'t> {
         let info = self.info();
         let start = info.form as usize;
         &self.tree.inner.arena.alignments[start..start + info.number as usize]
+    }
+
+    /// Returns the lines of the content without the prefixes of the containers around.
+    pub fn lines(&self) -> Vec<Line> {
+        lines::lines(self)
+    }
+
+    /// Returns the text of a code block: its lines without fences and indent, each ended by a line feed. Of another block, nothing.
+    pub fn code(&self) -> Option<String> {
+        lines::code(self)
+    }
+
+    /// Where the line of the closing fence starts.
+    pub(crate) fn fence_close(&self) -> Option<usize> {
+        let close = self.info().close;
+        (close != u32::MAX).then_some(close as usize)
+    }
+
+    /// The columns to the content of an item, before the fence of a container.
+    pub(crate) fn stored_indent(&self) -> usize {
+        usize::from(self.node().small & !crate::node::SPLIT)
     }
 
     /// Returns the alert or Obsidian callout that a quote is: `> [!note]- Title`.

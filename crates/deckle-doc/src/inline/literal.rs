@@ -36,6 +36,9 @@ fn is_mail(text: &[u8]) -> bool {
         })
 }
 
+/// The most bytes of a host. Names have 253 (RFC 1035); escapes of other scripts take more. It keeps the search for bare addresses linear.
+const MAX_HOST: usize = 1_000;
+
 /// Finds the first bare address in `range`: `http://…`, `https://…`, `www.…` or a mail address.
 pub(super) fn bare(text: &[u8], range: Range<usize>) -> Option<Range<usize>> {
     let mut at = range.start;
@@ -78,9 +81,10 @@ fn web(text: &[u8], range: Range<usize>, at: usize) -> Option<Range<usize>> {
     }
     let host = rest[domain..]
         .iter()
+        .take(MAX_HOST + 1)
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') || **byte >= 0x80)
         .count();
-    if host == 0 {
+    if host == 0 || host > MAX_HOST {
         return None;
     }
     // No underscore in the last two parts of the host.
@@ -119,11 +123,15 @@ fn trim(text: &[u8]) -> usize {
 }
 
 fn mail(text: &[u8], range: Range<usize>, at: usize) -> Option<Range<usize>> {
-    let name = text[range.start..at]
+    let mut name = text[range.start..at]
         .iter()
         .rev()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'+'))
         .count();
+    // A character after a backslash stands for itself.
+    if name > 0 && at > name && text[at - name - 1] == b'\\' {
+        name -= 1;
+    }
     let host = text[at + 1..range.end]
         .iter()
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))

@@ -128,6 +128,11 @@ pub fn normalized_label(label: &str) -> String {
     out
 }
 
+/// Returns the inline nodes of a block's text, also of one that is read as a whole: math, a shortcode.
+pub fn nodes(block: &Block<'_>) -> Vec<Inline> {
+    parse(block)
+}
+
 pub(crate) use plain::plain_text;
 
 /// Returns the inline nodes of a leaf, in preorder.
@@ -135,7 +140,7 @@ pub(crate) fn parse(block: &Block<'_>) -> Vec<Inline> {
     let view = View::of(block);
     let mut found = Scanner::new(block.tree(), &view).run();
     found.sort_by(|a, b| a.span.start.cmp(&b.span.start).then(b.span.end.cmp(&a.span.end)));
-    let mut builder = Builder { view: &view, out: Vec::with_capacity(found.len() * 2 + 1), open: Vec::new(), done: 0 };
+    let mut builder = Builder { view: &view, out: Vec::with_capacity(found.len() * 2 + 1), open: Vec::new(), links: 0, done: 0 };
     for one in found {
         builder.place(one);
     }
@@ -148,6 +153,8 @@ struct Builder<'v, 't> {
     out: Vec<Inline>,
     /// The nodes that are open: their place in `out`, where their content and they end, and whether they are a link.
     open: Vec<(usize, usize, usize, bool)>,
+    /// How many of them are links.
+    links: usize,
     /// What is placed up to here.
     done: usize,
 }
@@ -165,14 +172,13 @@ impl Builder<'_, '_> {
             InlineKind::Emphasis | InlineKind::Strong | InlineKind::Strikethrough | InlineKind::Link(_) | InlineKind::Image(_)
         );
         let is_link = matches!(found.kind, InlineKind::Link(_) | InlineKind::Image(_));
-        self.out.push(Inline {
-            kind: found.kind,
-            span: self.view.range(found.span.clone()),
-            content: self.view.range(found.content.clone()),
-            descendants: 0,
-        });
+        let (span, content) = (self.view.range(found.span.clone()), self.view.range(found.content.clone()));
+        // An empty content after a line ending would stand behind the next line's prefix.
+        let content = content.start.min(span.end)..content.end.min(span.end);
+        self.out.push(Inline { kind: found.kind, span, content, descendants: 0 });
         if holds_nodes {
             self.open.push((self.out.len() - 1, found.content.end, found.span.end, is_link));
+            self.links += usize::from(is_link);
             self.done = found.content.start;
         } else {
             self.done = found.span.end;
@@ -181,12 +187,13 @@ impl Builder<'_, '_> {
 
     /// Closes the nodes whose content ends at or before `at`.
     fn close_to(&mut self, at: usize) {
-        while let Some(&(node, content_end, end, _)) = self.open.last() {
+        while let Some(&(node, content_end, end, is_link)) = self.open.last() {
             if content_end > at {
                 break;
             }
             self.text(content_end);
             self.open.pop();
+            self.links -= usize::from(is_link);
             self.out[node].descendants = (self.out.len() - node - 1) as u32;
             self.done = end;
         }
@@ -194,9 +201,8 @@ impl Builder<'_, '_> {
 
     /// Adds the text up to `end`, bare addresses in it as links.
     fn text(&mut self, end: usize) {
-        let in_link = self.open.iter().any(|(_, _, _, is_link)| *is_link);
         while self.done < end {
-            let address = if in_link { None } else { literal::bare(&self.view.bytes, self.done..end) };
+            let address = if self.links > 0 { None } else { literal::bare(&self.view.bytes, self.done..end) };
             let stop = address.as_ref().map_or(end, |address| address.start);
             if stop > self.done {
                 self.leaf(InlineKind::Text, self.done..stop);

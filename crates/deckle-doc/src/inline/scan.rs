@@ -283,12 +283,16 @@ impl<'v, 't> Scanner<'v, 't> {
     fn wikilink(&mut self, at: usize, embed: bool) -> Option<usize> {
         let inside = at + usize::from(embed) + 2;
         let rest = &self.text[inside..];
-        // No bracket and no line end stands inside, so the search goes no further than the first.
+        // The next bracket or line ending decides, so that the search is no longer than the text it passes.
         let length = memchr::memchr3(b'[', b']', b'\n', rest)?;
         if length == 0 || !rest[length..].starts_with(b"]]") {
             return None;
         }
         let inner = &rest[..length];
+        // Brackets around a defined label are brackets around a link.
+        if !embed && std::str::from_utf8(inner).is_ok_and(|label| self.tree.definition(label).is_some()) {
+            return None;
+        }
         // In a table the bar is escaped; the backslash is no part of the target.
         let bar = memchr::memchr(b'|', inner);
         let name_end = bar.map_or(length, |bar| if bar > 0 && inner[bar - 1] == b'\\' { bar - 1 } else { bar });

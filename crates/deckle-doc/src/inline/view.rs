@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::kind::{Kind, Span};
+use crate::lines::prefix;
+use crate::parse::cursor::Cursor;
 use crate::tree::Block;
 
 /// The text of a leaf, and where each of its lines stands in the source.
 pub(super) struct View<'t> {
+    source: &'t [u8],
     /// The lines, a line feed between them.
     pub bytes: Cow<'t, [u8]>,
     /// For each line: its offset in `bytes`, and in the source.
@@ -20,26 +23,28 @@ impl<'t> View<'t> {
         let range = block.inner();
         let text = &source[range.clone()];
         let Some(first_end) = memchr::memchr2(b'\n', b'\r', text) else {
-            return View { bytes: Cow::Borrowed(text), lines: vec![(0, range.start)] };
+            return View { source, bytes: Cow::Borrowed(text), lines: vec![(0, range.start)] };
         };
-        let quotes = block.ancestors().filter(|above| above.kind() == Kind::Quote).count();
-        let indented = block
-            .ancestors()
-            .any(|above| matches!(above.kind(), Kind::Item { .. } | Kind::FootnoteDefinition { .. } | Kind::Admonition { .. }));
-        let mut bytes = text[..first_end].to_vec();
+        let mut above: Vec<Block<'_>> =
+            block.ancestors().filter(|above| !matches!(above.kind(), Kind::List { .. } | Kind::Document)).collect();
+        above.reverse();
+        let mut bytes = Vec::with_capacity(text.len());
+        bytes.extend_from_slice(&text[..first_end]);
         let mut lines = vec![(0, range.start)];
         let mut at = first_end;
         while at < text.len() {
             // `at` is a line end.
             at += if text[at] == b'\r' && text.get(at + 1) == Some(&b'\n') { 2 } else { 1 };
             bytes.push(b'\n');
-            at += prefix(&text[at..], quotes, indented);
-            lines.push((bytes.len(), range.start + at));
-            let end = memchr::memchr2(b'\n', b'\r', &text[at..]).map_or(text.len(), |end| at + end);
-            bytes.extend_from_slice(&text[at..end]);
-            at = end;
+            let mut line = Cursor::line(source, range.start + at);
+            prefix(&mut line, &above);
+            let start = line.indent().1.min(range.end);
+            let end = line.end.min(range.end).max(start);
+            lines.push((bytes.len(), start));
+            bytes.extend_from_slice(&source[start..end]);
+            at = end - range.start;
         }
-        View { bytes: Cow::Owned(bytes), lines }
+        View { source, bytes: Cow::Owned(bytes), lines }
     }
 
     /// The place in the source of a byte that starts something.
@@ -48,9 +53,14 @@ impl<'t> View<'t> {
         self.lines.get(line).map_or(0, |(offset, place)| place + (at - offset))
     }
 
-    /// The place in the source after a byte that ends something.
+    /// The place in the source after a byte that ends something; a line feed stands for the whole line ending.
     pub fn end(&self, at: usize) -> usize {
-        if at == 0 { self.start(0) } else { self.start(at - 1) + 1 }
+        if at == 0 {
+            return self.start(0);
+        }
+        let last = self.start(at - 1);
+        let both = self.bytes[at - 1] == b'\n' && self.source[last..].starts_with(b"\r\n");
+        last + if both { 2 } else { 1 }
     }
 
     pub fn range(&self, range: Range<usize>) -> Range<usize> {
@@ -63,18 +73,4 @@ impl<'t> View<'t> {
         let range = self.range(range);
         Span::new(range.start, range.end)
     }
-}
-
-/// The length of the blanks and quote marks in front of a later line.
-fn prefix(line: &[u8], quotes: usize, indented: bool) -> usize {
-    let blanks = |from: usize| line[from..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let mut at = 0;
-    for _ in 0..quotes {
-        let indent = blanks(at);
-        if line.get(at + indent) != Some(&b'>') || indent > 4 && !indented {
-            break;
-        }
-        at += indent + 1;
-    }
-    at + blanks(at)
 }

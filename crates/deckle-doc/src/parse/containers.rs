@@ -152,7 +152,8 @@ impl Parser<'_> {
         let mut opened = already;
         loop {
             let (columns, place) = self.line.indent();
-            if columns > 3 || place == self.line.end {
+            // Past the limit nothing more is read of the line: each marker may look at the whole rest of it.
+            if columns > 3 || place == self.line.end || self.too_deep {
                 return opened;
             }
             let interrupting = all && !opened && matches!(self.leaf, Leaf::Paragraph { .. });

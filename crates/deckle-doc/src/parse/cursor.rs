@@ -16,6 +16,8 @@ pub(crate) struct Cursor<'s> {
     pub at: usize,
     /// The column of that byte, or the column inside its tab.
     pub column: usize,
+    /// Whether a part of the tab at `at` is used.
+    pub partly: bool,
 }
 
 impl<'s> Cursor<'s> {
@@ -27,7 +29,7 @@ impl<'s> Cursor<'s> {
             Some(at) if rest[at] == b'\r' && rest.get(at + 1) == Some(&b'\n') => (start + at, start + at + 2),
             Some(at) => (start + at, start + at + 1),
         };
-        Cursor { src, start, end, next, at: start, column: 0 }
+        Cursor { src, start, end, next, at: start, column: 0, partly: false }
     }
 
     /// Returns how many columns of blanks come next, and the first byte that is none.
@@ -55,9 +57,11 @@ impl<'s> Cursor<'s> {
                     self.at += 1;
                 }
                 b'\t' => {
+                    self.partly = false;
                     let stop = self.column + 4 - self.column % 4;
                     if stop > goal {
                         self.column = goal;
+                        self.partly = true;
                     } else {
                         self.column = stop;
                         self.at += 1;
@@ -72,6 +76,7 @@ impl<'s> Cursor<'s> {
     /// Moves to `at`, over bytes that are one column each after the blanks up to them.
     pub(crate) fn move_over(&mut self, at: usize) {
         while self.at < at {
+            self.partly = false;
             self.column = if self.src[self.at] == b'\t' { self.column + 4 - self.column % 4 } else { self.column + 1 };
             self.at += 1;
         }

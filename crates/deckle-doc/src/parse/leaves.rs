@@ -74,6 +74,8 @@ impl Parser<'_> {
                 let end = self.line.trimmed_end(place);
                 self.node(node).content_end = end as u32;
                 if columns < 4 && self.is_closing_fence(place, character, length) {
+                    let info = self.node(node).extra as usize;
+                    self.arena.infos[info].close = self.line.start as u32;
                     self.leaf = Leaf::None;
                 }
             }

@@ -132,7 +132,7 @@ impl<'s> Parser<'s> {
             stack: Vec::new(),
             depth: 0,
             leaf: Leaf::None,
-            line: Cursor { src, start: from, end: from, next: from, at: from, column: 0 },
+            line: Cursor { src, start: from, end: from, next: from, at: from, column: 0, partly: false },
             lines: Vec::new(),
             blank: false,
             blank_quotes: 0,

@@ -59,11 +59,11 @@ impl Parser<'_> {
             }
             b'-' | b'*' | b'_' => is_break(line).then_some(Start::Break),
             b'`' | b'~' => self.fence(place, line),
-            b'<' => match html::start(line, interrupting) {
-                Some(end) => Some(Start::Html(end)),
-                None if self.dialect == Dialect::Docusaurus && is_jsx(line) => Some(Start::Opaque(1)),
-                None => None,
-            },
+            // A component is one wherever it stands; a complete tag of HTML starts a block only where no paragraph is open.
+            b'<' if self.dialect == Dialect::Docusaurus && is_jsx(line) && html::start(line, true).is_none() => {
+                Some(Start::Opaque(1))
+            }
+            b'<' => html::start(line, interrupting).map(Start::Html),
             b':' => self.colons(place, line),
             b'$' if self.dialect != Dialect::Generic => {
                 (line.starts_with(b"$$") && line[2..].iter().all(|&byte| is_blank(byte))).then_some(Start::Math)
