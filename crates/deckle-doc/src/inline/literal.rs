@@ -39,15 +39,23 @@ fn is_mail(text: &[u8]) -> bool {
 /// The most bytes of a host. Names have 253 (RFC 1035); escapes of other scripts take more. It keeps the search for bare addresses linear.
 const MAX_HOST: usize = 1_000;
 
-/// Finds the first bare address in `range`: `http://…`, `https://…`, `www.…` or a mail address.
+/// Finds the first bare address in `range`: `http://…`, `https://…`, `ftp://…`, `www.…` or a mail address.
 pub(super) fn bare(text: &[u8], range: Range<usize>) -> Option<Range<usize>> {
     let mut at = range.start;
-    while at < range.end {
-        let step = text[at..range.end].iter().position(|byte| matches!(byte, b'h' | b'H' | b'w' | b'W' | b'@'))?;
+    // Every address has one of these bytes at a known distance from its start.
+    while let Some(step) = memchr::memchr3(b':', b'@', b'.', &text[at..range.end]) {
         at += step;
+        let before = &text[range.start..at];
+        let ends =
+            |suffix: &[u8]| before.len() >= suffix.len() && before[before.len() - suffix.len()..].eq_ignore_ascii_case(suffix);
         let found = match text[at] {
             b'@' => mail(text, range.clone(), at),
-            _ => web(text, range.clone(), at),
+            b'.' if ends(b"www") => web(text, range.clone(), at - 3, 0),
+            b':' if text[at..range.end].starts_with(b"://") => [&b"https"[..], b"http", b"ftp"]
+                .into_iter()
+                .find(|scheme| ends(scheme))
+                .and_then(|scheme| web(text, range.clone(), at - scheme.len(), scheme.len() + 3)),
+            _ => None,
         };
         if found.is_some() {
             return found;
@@ -64,18 +72,9 @@ fn may_follow(text: &[u8], range: &Range<usize>, at: usize) -> bool {
         || at == range.start && at > 0 && !text[at - 1].is_ascii_alphanumeric()
 }
 
-fn web(text: &[u8], range: Range<usize>, at: usize) -> Option<Range<usize>> {
+/// The address at `at`, whose host starts `domain` bytes later.
+fn web(text: &[u8], range: Range<usize>, at: usize, domain: usize) -> Option<Range<usize>> {
     let rest = &text[at..range.end];
-    let starts = |prefix: &[u8]| rest.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix));
-    let domain = if starts(b"https://") {
-        8
-    } else if starts(b"http://") {
-        7
-    } else if starts(b"www.") {
-        0
-    } else {
-        return None;
-    };
     if domain == 0 && !may_follow(text, &range, at) || domain > 0 && at > 0 && text[at - 1].is_ascii_alphabetic() {
         return None;
     }

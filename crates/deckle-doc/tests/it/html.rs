@@ -50,8 +50,8 @@ fn element(block: &Block<'_>, tight: bool, gfm: bool, out: &mut String) {
             for item in block.children() {
                 out.push_str("<li>");
                 if let Kind::Item { task: Some(done) } = item.kind() {
-                    let checked = if done { " checked=\"\"" } else { "" };
-                    out.push_str(&format!("<input type=\"checkbox\"{checked} disabled=\"\" /> "));
+                    let checked = if done { "checked=\"\" " } else { "" };
+                    out.push_str(&format!("<input {checked}disabled=\"\" type=\"checkbox\"> "));
                 }
                 if item.children().next().is_some_and(|first| !tight || first.kind() != Kind::Paragraph) {
                     out.push('\n');
