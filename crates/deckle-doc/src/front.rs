@@ -131,11 +131,20 @@ fn read_yaml(text: &str, first_line: usize) -> Result<Value, FrontError> {
     if text.trim().is_empty() || text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         return Ok(Value::Null);
     }
-    serde_saphyr::from_str::<Value>(text).map_err(|error| {
+    yaml(text).map_err(|error| {
         let line = error.location().map_or(0, |location| location.line().saturating_sub(1) as usize);
         let message = error.to_string();
         FrontError::Unparseable { line: first_line + line, message: message.lines().next().unwrap_or_default().to_owned() }
     })
+}
+
+/// Reads YAML 1.2, in which only `true` and `false` are booleans: `off`, `no` and `y` are the words that they look like.
+///
+/// # Errors
+/// When the text is not YAML.
+pub fn yaml(text: &str) -> Result<Value, serde_saphyr::Error> {
+    let options = serde_saphyr::options! { strict_booleans: true };
+    serde_saphyr::from_str_with_options(text, options)
 }
 
 /// Returns the value at a path such as `author.name`.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use deckle_doc::inline::InlineKind;
 use deckle_doc::{Block, DocKey, Kind};
 
-use crate::Place;
+use crate::{Place, fit};
 
 /// Returns the type that predicates and receipts name, without the `$`.
 #[must_use]
@@ -141,6 +141,29 @@ pub(crate) fn own_range(block: &Block<'_>) -> Option<Range<usize>> {
 #[must_use]
 pub fn own_text<'t>(block: &Block<'t>) -> &'t str {
     own_range(block).and_then(|range| block.tree().source().get(range)).unwrap_or_default()
+}
+
+/// What stands in front of each line of a block's own text.
+pub(crate) fn own_prefix(block: &Block<'_>) -> String {
+    match block.kind() {
+        Kind::Item { .. } => block.first_child().map_or_else(String::new, |own| fit::prefix_of(&own)),
+        Kind::Code { fence: None, .. } => fit::prefix_of(block) + "    ",
+        _ => fit::prefix_of(block),
+    }
+}
+
+/// Returns a block's own text as it would read at the top level: without the marks of the quotes and items around it. What reads show is
+/// what writes take.
+#[must_use]
+pub fn shown_text(block: &Block<'_>) -> String {
+    let fenced = matches!(block.kind(), Kind::Code { fence: Some(_), .. } | Kind::Math);
+    fit::without_prefix(own_text(block), &own_prefix(block), fenced)
+}
+
+/// Returns a whole block as it would read at the top level.
+#[must_use]
+pub fn shown_block(block: &Block<'_>) -> String {
+    fit::without_prefix(block.text(), &fit::prefix_of(block), false)
 }
 
 /// Returns the headings that a block stands under, the outermost first, the first heading of the document left out where it is the title.

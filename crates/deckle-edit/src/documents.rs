@@ -66,7 +66,7 @@ pub fn front_value(tree: &Tree) -> Value {
     let Some(block) = tree.root().first_child() else { return empty() };
     let text = tree.source().get(block.inner()).unwrap_or_default();
     let value = match block.kind() {
-        deckle_doc::Kind::FrontMatter { format: deckle_doc::Format::Yaml } => serde_saphyr::from_str::<Value>(text).ok(),
+        deckle_doc::Kind::FrontMatter { format: deckle_doc::Format::Yaml } => deckle_doc::front::yaml(text).ok(),
         deckle_doc::Kind::FrontMatter { format: deckle_doc::Format::Toml } => toml_value(text),
         _ => None,
     };

@@ -19,9 +19,9 @@ pub enum EditError {
         hint: String,
     },
     /// A guard did not agree with what is there.
-    #[error("`{operator}` expects {want}, selected {got}")]
+    #[error("{operator} expects {want}, selected {got}")]
     ExpectMismatch {
-        /// The operator, or `expect` for the guard on documents.
+        /// Who expects, in words: an operator, its destination, the filter.
         operator: String,
         /// What the guard says: `1 block`, `at most 20 blocks`.
         want: String,
@@ -93,6 +93,8 @@ pub enum EditError {
         what: String,
         /// The block.
         place: Place,
+        /// What to do.
+        hint: &'static str,
     },
     /// The edit would make an illegal nesting.
     #[error("{message}")]
@@ -231,9 +233,11 @@ impl From<&EditError> for Diag {
             EditError::Unguarded { .. } => {
                 diag.hint("make a dry run to see the counts, then add each `expect` with the count that you saw")
             }
-            EditError::Nothing { candidates, .. } => {
+            EditError::Nothing { operator, candidates } => {
                 let diag = diag.at_all(places(candidates));
-                if candidates.is_empty() {
+                if operator == "filter" {
+                    diag.hint("`count` says how many documents a filter matches; say `expect: { min: 0 }` if none is fine too")
+                } else if candidates.is_empty() {
                     diag.hint("read the document again and copy the text from it")
                 } else {
                     diag.hint("choose one of the blocks above")
@@ -251,9 +255,7 @@ impl From<&EditError> for Diag {
             EditError::Overlap { place, .. } => {
                 diag.at(place.0.clone()).hint("make two operations of it, or narrow one selection")
             }
-            EditError::Neighbour { place, .. } => diag
-                .at(place.0.clone())
-                .hint("close every fence and list that the content opens; if the change is wanted, select that block as well"),
+            EditError::Neighbour { place, hint, .. } => diag.at(place.0.clone()).hint(*hint),
             EditError::Stale { place, text } => diag
                 .at(place.0.clone())
                 .at(format!("it now reads: {text}"))

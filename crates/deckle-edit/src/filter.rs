@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::documents::{Documents, front_value};
 use crate::language::Predicate;
-use crate::value::type_of;
+use crate::value::{a_type, type_of};
 use crate::{EditError, select};
 use relation::{RELATIONS, Relating};
 pub(crate) use test::order;
@@ -39,7 +39,7 @@ impl Filter {
     pub fn parse(value: &Value) -> Result<Self, EditError> {
         let Value::Object(map) = value else {
             return Err(EditError::syntax(
-                format!("a filter is a mapping, not a {}", type_of(value)),
+                format!("a filter is a mapping, not {}", a_type(value)),
                 "write it as `{ status: draft }` or `{ $key: notes/a }`",
             ));
         };
@@ -157,7 +157,11 @@ pub(crate) fn path(key: &str) -> Result<Vec<String>, EditError> {
     let parts: Vec<String> = key.split('.').map(str::to_owned).collect();
     if let Some(bad) = parts.iter().find(|part| part.is_empty() || part.contains(|c: char| c.is_whitespace() || c.is_control())) {
         return Err(EditError::syntax(
-            format!("`{bad}` in `{key}` is no name of a field"),
+            if bad.is_empty() {
+                format!("`{key}` has an empty name")
+            } else {
+                format!("`{bad}` in `{key}` is no name of a field")
+            },
             "names hold no blanks; `a.b` is the field `b` inside `a`",
         ));
     }

@@ -84,6 +84,11 @@ pub(crate) fn prefix_of(block: &Block<'_>) -> String {
     block.parent().map_or_else(String::new, |parent| child_prefix(&parent))
 }
 
+/// A piece of Markdown in a message: in quotes where it holds the mark that else stands around it.
+pub(crate) fn quoted(text: &str) -> String {
+    if text.contains('`') { format!("\"{text}\"") } else { format!("`{text}`") }
+}
+
 /// A payload that is known to stand alone: every fence is closed, no front matter, not empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Payload {
@@ -128,13 +133,19 @@ impl Payload {
                         && last.bytes().all(|byte| byte == b':');
                     (!closes).then(|| ":".repeat(directive.colons as usize))
                 }
+                // Elsewhere a line of `$$` opens a block of math that goes on to the end of the document.
+                Kind::Paragraph => {
+                    let marks = block.text().lines().filter(|line| line.trim_start_matches([' ', '>']).trim_end() == "$$");
+                    (marks.count() % 2 == 1).then(|| "$$".to_owned())
+                }
+                Kind::Math => (!block.text().trim_end().ends_with("$$") || block.text().trim() == "$$").then(|| "$$".to_owned()),
                 _ => None,
             };
             if let Some(fence) = open {
                 let line = block.text().lines().next().unwrap_or_default();
                 return Err(EditError::Payload {
-                    why: format!("`{line}` is not closed, so it would take in what follows"),
-                    hint: format!("end it with a line `{fence}`"),
+                    why: format!("{} is not closed, so it would take in what follows", quoted(line)),
+                    hint: format!("end it with a line {}", quoted(&fence)),
                 });
             }
         }
@@ -171,6 +182,23 @@ impl Payload {
         }
         out
     }
+}
+
+/// Takes `prefix` off each line but the first, and off the first too where it is `first`: a block's text as it would read at the top level. A
+/// line without it (a lazy one) stays as it is.
+pub(crate) fn without_prefix(text: &str, prefix: &str, first: bool) -> String {
+    if prefix.is_empty() {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let bare = if number == 0 && !first { Some(line) } else { line.strip_prefix(prefix) };
+        // A blank line may lack the blanks of its prefix.
+        let mark = prefix.trim_end();
+        let blank = || line.strip_prefix(mark).filter(|rest| !mark.is_empty() || rest.trim().is_empty());
+        out.push_str(bare.or_else(blank).unwrap_or(line));
+    }
+    out
 }
 
 /// Puts `prefix` in front of each line but the first, and the document's line ends between them. Blank lines get the prefix without its blanks.

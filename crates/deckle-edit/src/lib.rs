@@ -25,11 +25,11 @@ pub mod sections;
 mod select;
 mod value;
 
-pub use blocks::{own_text, section_path, type_name};
+pub use blocks::{own_text, section_path, shown_block, shown_text, type_name};
 pub use documents::{Documents, Overlay, Sources};
 pub use error::{EditError, Place};
 pub use language::{Expect, Operation};
 pub use plan::{DocumentChange, Plan, Policy, plan};
 pub use receipt::Receipt;
-pub use select::{roots, select};
+pub use select::{Selected, roots, select};
 pub use value::read_value;

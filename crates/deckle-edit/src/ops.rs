@@ -85,21 +85,28 @@ fn coalesced(context: &Context<'_>, selected: Vec<Selected>) -> Vec<Selected> {
     kept
 }
 
-/// Of whole trees the blocks whose words hold `from`: a part of a section is edited without naming the block that it is in.
+/// Of whole trees and tables the blocks whose words hold `from`: a part of a section is edited without naming the block that it is in.
 fn holding(context: &Context<'_>, selected: Vec<Selected>, from: &str) -> Vec<Selected> {
     let end = crate::fit::line_end(context.tree.source());
-    let from = if end != "\n" && !from.contains(end) { from.replace('\n', end) } else { from.to_owned() };
+    let grid = |block: &Block<'_>| matches!(block.kind(), Kind::Table { .. } | Kind::Row { .. });
     let holds = |block: &Block<'_>| {
-        !matches!(block.kind(), Kind::Table { .. } | Kind::Row { .. }) && crate::own_text(block).contains(from.as_str())
+        let text = crate::own_text(block);
+        !grid(block) && text.contains(replace::anchor(text, from, &crate::blocks::own_prefix(block), end).as_str())
     };
-    let mut found = Vec::new();
+    let mut found: Vec<Selected> = Vec::new();
+    let add = |found: &mut Vec<Selected>, block: &Block<'_>| {
+        if found.last().is_none_or(|last| last.block < block.index()) {
+            found.push(Selected { block: block.index(), tree: false });
+        }
+    };
     for one in &selected {
         let block = context.tree.block(one.block);
         if block.kind() == Kind::Document {
-            let inside = context.tree.blocks().filter(|block| addressable(block) && holds(block));
-            found.extend(inside.map(|block| Selected { block: block.index(), tree: false }));
+            context.tree.blocks().filter(|block| addressable(block) && holds(block)).for_each(|block| add(&mut found, &block));
+        } else if grid(&block) {
+            block.descendants().filter(|cell| holds(cell)).for_each(|cell| add(&mut found, &cell));
         } else if !one.tree || holds(&block) {
-            found.push(*one);
+            add(&mut found, &block);
         }
     }
     if found.is_empty() { selected } else { found }
@@ -142,9 +149,7 @@ pub(crate) fn draft(context: &Context<'_>, op: &BlockOp, targets: &[Selected]) -
             let payload = payload(content)?;
             each(&mut draft, &|block, _| insert::prepend(context, name, block, &payload))?;
         }
-        BlockOpKind::Delete { nested } => {
-            each(&mut draft, &|block, target| remove::block(context, name, block, target.tree, *nested))?
-        }
+        BlockOpKind::Delete { nested } => draft = remove::all(context, name, targets, *nested)?,
         BlockOpKind::Move { to } => draft = restructure::relocate(context, name, targets, to, true)?,
         BlockOpKind::Copy { to } => draft = restructure::relocate(context, name, targets, to, false)?,
         BlockOpKind::Wrap { name: container, label } => {

@@ -12,6 +12,7 @@ use crate::blocks::place;
 use crate::documents::{Documents, Overlay};
 use crate::filter::Filter;
 use crate::identity;
+use crate::language::Clause;
 use crate::language::operation::{BlockOp, BlockOpKind, Create, Expect, IfExists, Step, Update};
 use crate::ops::{self, Context, Draft};
 use crate::proof;
@@ -187,6 +188,7 @@ impl Planner<'_> {
         }
         bounded(&self.overlay, &mut keys, update.sort.as_ref(), update.limit);
         expect_documents(&self.overlay, update.expect, &keys)?;
+        found_any(update.expect, &keys)?;
         // Every selection is resolved before any edit applies.
         let mut counts: Vec<Vec<Found>> = vec![Vec::new(); update.blocks.len()];
         for key in &keys {
@@ -448,6 +450,7 @@ impl Planner<'_> {
             return Err(missing(&self.overlay, named.first().map_or("", DocKey::as_str)));
         }
         expect_documents(&self.overlay, expect, &keys)?;
+        found_any(expect, &keys)?;
         for key in keys {
             let record = self.log.entry(key.clone()).or_default();
             if record.before.is_none() && self.base.contains(&key) {
@@ -560,6 +563,14 @@ fn missing(documents: &dyn Documents, key: &str) -> EditError {
     EditError::NoDocument { key: key.to_owned(), near: near.take(5).collect() }
 }
 
+/// A filter that matches nothing, and nobody said that this is expected.
+fn found_any(expect: Option<Expect>, keys: &[DocKey]) -> Result<(), EditError> {
+    if expect.is_some() || !keys.is_empty() {
+        return Ok(());
+    }
+    Err(EditError::Nothing { operator: "filter".into(), candidates: Vec::new() })
+}
+
 fn expect_documents(documents: &dyn Documents, expect: Option<Expect>, keys: &[DocKey]) -> Result<(), EditError> {
     let Some(expect) = expect.filter(|expect| !expect.holds(keys.len()) && !cfg!(sabotage = "ignore_guard")) else {
         return Ok(());
@@ -569,7 +580,7 @@ fn expect_documents(documents: &dyn Documents, expect: Option<Expect>, keys: &[D
         Place(title.map_or_else(|| key.to_string(), |title| format!("{key} › {title}")))
     };
     Err(EditError::ExpectMismatch {
-        operator: "expect".into(),
+        operator: "`filter`".into(),
         want: expect.words("document"),
         got: keys.len(),
         places: keys.iter().map(named).collect(),
@@ -587,29 +598,45 @@ fn expect_blocks(op: &BlockOp, found: &[Found]) -> Result<(), EditError> {
     };
     match op.expect {
         Some(expect) if !expect.holds(count) && !cfg!(sabotage = "ignore_guard") => {
-            Err(EditError::ExpectMismatch { operator: name, want: expect.words("block"), got: count, places: places() })
+            Err(EditError::ExpectMismatch { operator: format!("`{name}`"), want: expect.words("block"), got: count, places: places() })
         }
         None if count == 0 => Err(EditError::Nothing { operator: name, candidates: candidates(op, found) }),
         _ => Ok(()),
     }
 }
 
-/// The headings of the documents, when what was asked for is a section that is not there.
+/// What may have been meant: the headings, when a section was asked for that is not there; else the blocks that share the most words.
 fn candidates(op: &BlockOp, found: &[Found]) -> Vec<Place> {
-    let asks_for_heading = op.predicate.clauses.iter().any(|clause| {
-        matches!(
-            clause,
-            crate::language::Clause::Section(_) | crate::language::Clause::Within(_) | crate::language::Clause::Type("header", _)
-        )
-    });
-    if !asks_for_heading {
-        return Vec::new();
+    let asks_for_heading = op
+        .predicate
+        .clauses
+        .iter()
+        .any(|clause| matches!(clause, Clause::Section(_) | Clause::Within(_) | Clause::Type("header", _)));
+    if asks_for_heading {
+        let headings = |(key, tree, _, _): &Found| -> Vec<Place> {
+            tree.blocks().filter(|block| block.heading_level().is_some()).map(|block| place(key, &block)).collect()
+        };
+        return found.iter().flat_map(headings).take(MAX_CANDIDATES).collect();
     }
-    let headings = |(key, tree, _, _): &Found| -> Vec<Place> {
-        tree.blocks().filter(|block| block.heading_level().is_some()).map(|block| place(key, &block)).collect()
-    };
-    found.iter().flat_map(headings).take(10).collect()
+    let mut wanted = Vec::new();
+    op.predicate.words(&mut wanted);
+    let mut scored: Vec<(usize, Place)> = Vec::new();
+    for (key, tree, _, _) in found {
+        for block in tree.blocks().filter(|block| crate::select::addressable(block) && !own_text(block).is_empty()) {
+            let own = own_text(&block).to_lowercase();
+            let shared = wanted.iter().filter(|word| own.contains(word.as_str())).count();
+            if shared > 0 && !matches!(block.kind(), Kind::Table { .. } | Kind::Row { .. }) {
+                scored.push((shared, place(key, &block)));
+            }
+        }
+    }
+    // Of equals the first in the document.
+    scored.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
+    scored.into_iter().take(MAX_CANDIDATES).map(|(_, place)| place).collect()
 }
+
+/// At most so many places are named as what may have been meant.
+const MAX_CANDIDATES: usize = 10;
 
 /// An edit may leave an illegal nesting as it was, and may not make one.
 fn nested(old: &Tree, new: &Tree, rules: &Rules) -> Result<(), EditError> {

@@ -10,6 +10,7 @@ use deckle_doc::{Block, BlockIndex, DocKey, Kind, Splice, Tree};
 
 use crate::EditError;
 use crate::blocks::place;
+use crate::value::article;
 
 /// What an edit may change besides its splices' bytes.
 #[derive(Clone, Debug, Default)]
@@ -94,8 +95,7 @@ pub(crate) fn prove(key: &DocKey, old: &Tree, splices: &[Splice], named: &Named,
 
 fn bytes(key: &DocKey, old: &Tree, splices: &[Splice], new: &Tree) -> Result<(), EditError> {
     let (mut from, mut to) = (0, 0);
-    let wrong =
-        |at: usize| EditError::Neighbour { what: format!("bytes at {at} would change"), place: place(key, &old.block_at(at)) };
+    let wrong = |at: usize| neighbour(key, &old.block_at(at), format!("bytes at {at} would change"), CLOSE);
     let same = |from: usize, until: usize, to: usize| {
         let kept = old.source().get(from..until);
         kept.is_some() && kept == new.source().get(to..to + (until - from))
@@ -162,7 +162,7 @@ fn blocks(key: &DocKey, old: &Tree, map: &Map<'_>, named: &Named, new: &Tree) ->
         }
         let dissolved_above = block.ancestors().any(|above| named.dissolved.contains(&above.index()));
         if wanted.is_some() && actual.map(|parent| parent.index()) != wanted && !dissolved_above {
-            return Err(EditError::Neighbour { what: "it would stand inside another block".into(), place: place(key, &block) });
+            return Err(neighbour(key, &block, "it would stand inside another block".into(), CLOSE));
         }
     }
     Ok(())
@@ -197,22 +197,43 @@ fn lost(
     new: &Tree,
 ) -> EditError {
     let there = starts.iter().flat_map(|start| by_start.get(start).into_iter().flatten()).next().map(|index| new.block(*index));
-    let was = crate::type_name(block);
+    let was = article(crate::type_name(block));
+    let task = |block: &Block<'_>| matches!(block.kind(), Kind::Item { task: Some(_) });
     let what = match there {
-        Some(other) if crate::type_name(&other) != was => format!("a {was} would become a {}", crate::type_name(&other)),
-        Some(other) if other.content().len() > block.content().len() => format!("a {was} would take in what follows"),
-        Some(_) => format!("a {was} would lose a part"),
+        Some(other) if crate::type_name(&other) != crate::type_name(block) => {
+            format!("{was} would become {}", article(crate::type_name(&other)))
+        }
+        Some(other) if task(&other) != task(block) => {
+            let change = if task(&other) { "get" } else { "lose" };
+            return neighbour(key, block, format!("{was} would {change} a check box"), "use `$toggle`, or `$replace` the item");
+        }
+        Some(other) if other.content().len() > block.content().len() => {
+            let hint = if matches!(block.kind(), Kind::List { .. }) { JOIN } else { CLOSE };
+            return neighbour(key, block, format!("{was} would take in what follows"), hint);
+        }
+        Some(_) => format!("{was} would lose a part"),
         None => {
             let holder = starts.first().map(|start| new.block_at(*start));
             match holder {
                 Some(holder) if holder.kind() != Kind::Document => {
-                    format!("a {was} would become part of a {}", crate::type_name(&holder))
+                    let hint = if matches!(holder.kind(), Kind::Item { .. } | Kind::List { .. }) { JOIN } else { CLOSE };
+                    let what = format!("{was} would become part of {}", article(crate::type_name(&holder)));
+                    return neighbour(key, block, what, hint);
                 }
-                _ => format!("a {was} would be lost"),
+                _ => format!("{was} would be lost"),
             }
         }
     };
-    EditError::Neighbour { what, place: place(key, block) }
+    neighbour(key, block, what, CLOSE)
+}
+
+/// What helps against a payload that takes its neighbours in.
+const CLOSE: &str = "close every fence and list that the content opens; if the change is wanted, select that block as well";
+/// What helps against lists that would join.
+const JOIN: &str = "to add items to a list, `$append` to the `$list` or insert beside an `$item`; a list with another marker (`-`, `*`, `+`, `1.`, `1)`) stays a list of its own";
+
+fn neighbour(key: &DocKey, block: &Block<'_>, what: String, hint: &'static str) -> EditError {
+    EditError::Neighbour { what, place: place(key, block), hint }
 }
 
 /// References outside the edit must mean what they meant.
@@ -266,10 +287,8 @@ fn labels(key: &DocKey, old: &Tree, map: &Map<'_>, named: &Named, new: &Tree) ->
                 .collect()
         };
         if spoken(&block) != spoken(&other) {
-            return Err(EditError::Neighbour {
-                what: "a reference in it would mean something else".into(),
-                place: place(key, &block),
-            });
+            let what = "a reference in it would mean something else".to_owned();
+            return Err(neighbour(key, &block, what, "give the definition another label, or change the reference as well"));
         }
     }
     Ok(())

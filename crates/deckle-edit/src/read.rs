@@ -6,11 +6,11 @@ use deckle_doc::Ids;
 use deckle_doc::{Block, DocKey, Kind, Tree};
 use serde_json::{Map, Value, json};
 
-use crate::blocks::{own_text, section_path, type_name};
+use crate::blocks::{own_text, section_path, shown_block, shown_text, type_name};
 use crate::documents::Documents;
 use crate::language::Predicate;
 use crate::language::operation::{Find, Source};
-use crate::{links, select};
+use crate::{fit, links, select};
 
 /// Returns a document's title: `title` of the front matter, or its first heading.
 #[must_use]
@@ -48,7 +48,7 @@ pub fn block_entry(block: &Block<'_>, ids: &Ids) -> Value {
         "id": ids.id(block.index()).unwrap_or_default(),
         "type": type_name(block),
         "path": section_path(block),
-        "text": own_text(block),
+        "text": shown_text(block),
     });
     if let Some(link) = links::block_links(block).find(|link| link.inclusion) {
         entry["target"] = Value::String(link.text);
@@ -144,9 +144,9 @@ fn lens_block(out: &mut String, block: &Block<'_>, ids: &Ids, depth: usize) {
         let _ = write!(attributes, " name=\"{}\"", escape(kind));
     }
     let inside: Vec<Block<'_>> = block.children().filter(|child| !crate::blocks::folds_into_item(child)).collect();
-    let own = own_text(block);
+    let own = shown_text(block);
     if inside.is_empty() || matches!(block.kind(), Kind::Table { .. }) {
-        let text = if own.is_empty() && crate::blocks::own_range(block).is_none() { block.text() } else { own };
+        let text = if own.is_empty() && crate::blocks::own_range(block).is_none() { shown_block(block) } else { own };
         if matches!(block.kind(), Kind::Table { .. }) {
             let _ = writeln!(out, "{pad}<{name} id=\"{id}\"{attributes}>");
             for row in block.children() {
@@ -155,13 +155,13 @@ fn lens_block(out: &mut String, block: &Block<'_>, ids: &Ids, depth: usize) {
             }
             let _ = writeln!(out, "{pad}</{name}>");
         } else {
-            let _ = writeln!(out, "{pad}<{name} id=\"{id}\"{attributes}>{}</{name}>", escape(text));
+            let _ = writeln!(out, "{pad}<{name} id=\"{id}\"{attributes}>{}</{name}>", escape(&text));
         }
         return;
     }
     let _ = write!(out, "{pad}<{name} id=\"{id}\"{attributes}>");
     if !own.is_empty() {
-        let _ = write!(out, "{}", escape(own));
+        let _ = write!(out, "{}", escape(&own));
     }
     out.push('\n');
     for child in inside {
@@ -259,7 +259,7 @@ fn relation_entries(documents: &dyn Documents, key: &DocKey, relation: &str) -> 
     links::related(documents, key, inclusion, outward).into_iter().map(entry).collect()
 }
 
-/// The selected blocks' own bytes, in order, a blank line between.
+/// The selected blocks' own text, in order, a blank line between; of a block inside others without the marks in front of its lines.
 #[must_use]
 pub fn narrowed(tree: &Tree, ids: &Ids, key: &DocKey, predicate: &Predicate) -> String {
     if predicate.clauses.is_empty() {
@@ -284,9 +284,17 @@ pub fn narrowed(tree: &Tree, ids: &Ids, key: &DocKey, predicate: &Predicate) -> 
         if !out.is_empty() {
             out.push_str("\n\n");
         }
-        out.push_str(tree.source().get(block.content().start..end).unwrap_or_default());
+        let text = tree.source().get(block.content().start..end).unwrap_or_default();
+        out.push_str(&fit::without_prefix(text, &fit::prefix_of(&block), false));
     }
     out
+}
+
+/// Returns a section's own bytes: its heading and all below it, without the blank lines behind.
+#[must_use]
+pub fn section<'t>(heading: &Block<'t>) -> &'t str {
+    let end = heading.section().last().map_or(heading.content().end, |last| last.content().end);
+    heading.tree().source().get(heading.content().start..end).unwrap_or_default()
 }
 
 /// A title as a part of a key: lower case, words joined by `-`.

@@ -251,7 +251,9 @@ fn plain(clause: &Clause, matcher: &Matcher<'_>, block: &Block<'_>) -> bool {
             crate::blocks::own_range(block).is_some() && contains_folded(own_text(block), text)
         }
         Clause::Text(TextTest::Is(text)) => {
+            // The line end of code belongs to its fence.
             let own = own_text(block);
+            let own = if matches!(block.kind(), Kind::Code { .. }) { own.trim_end_matches(['\n', '\r']) } else { own };
             same_folded(own, text) || block.heading_level().is_some() && same_folded(&block.plain_text(), text)
         }
         Clause::Matches(pattern) => crate::blocks::own_range(block).is_some() && pattern.is_match(own_text(block)),

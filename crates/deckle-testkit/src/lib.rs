@@ -1,3 +1,4 @@
-//! Corpora, simulated disk, scripted models, fake peers, for tests only.
+//! Corpora, simulated disk, scripted models, fake peers, the executable specification; for tests only.
 
 pub mod simdisk;
+pub mod spec;

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use crate::EditError;
-use crate::value::type_of;
+use crate::value::{a_type, type_of};
 
 #[derive(Clone, Debug)]
 pub(super) enum Test {
@@ -38,7 +38,7 @@ pub(super) fn of_key(value: &Value) -> Result<Vec<Test>, EditError> {
     let bad = |what: String| EditError::syntax(what, "write `$key: notes/a`, or one of `$eq`, `$ne`, `$in`, `$nin` with keys");
     let text = |value: &Value| match value {
         Value::String(_) => Ok(()),
-        other => Err(bad(format!("a key is a text, not a {}", type_of(other)))),
+        other => Err(bad(format!("a key is a text, not {}", a_type(other)))),
     };
     match value {
         Value::Object(map) if !map.is_empty() => {
@@ -81,7 +81,7 @@ fn test(name: &str, value: &Value) -> Result<Test, EditError> {
         }
         Value::Array(all) => Ok(all.clone()),
         other => {
-            Err(EditError::syntax(format!("`{name}` takes a list, not a {}", type_of(other)), format!("write `{name}: [a, b]`")))
+            Err(EditError::syntax(format!("`{name}` takes a list, not {}", a_type(other)), format!("write `{name}: [a, b]`")))
         }
     };
     Ok(match name {

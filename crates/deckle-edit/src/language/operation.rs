@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::predicate::Predicate;
 use crate::filter::Filter;
-use crate::value::type_of;
 use crate::{EditError, read_value};
 
 /// What an operation document asks for.
@@ -318,7 +317,7 @@ impl Expect {
         let number = |value: &Value| value.as_u64().and_then(|n| usize::try_from(n).ok());
         let bad = || {
             EditError::syntax(
-                format!("`expect` takes a number or a range, not a {}", type_of(value)),
+                format!("`expect` takes a count or a range of counts, not `{value}`"),
                 "write `expect: 1` or `expect: { min: 1, max: 20 }`",
             )
         };

@@ -10,7 +10,7 @@ use super::operation::{
 use super::predicate::{Predicate, regex};
 use crate::EditError;
 use crate::filter::{self, Filter};
-use crate::value::{scalar, type_of};
+use crate::value::{a_type, scalar};
 
 /// The operators that a step may be besides `update` and `delete`.
 const DOCUMENT_STEPS: [&str; 4] = ["$create", "$rename", "$deleteDocument", "$restore"];
@@ -31,7 +31,7 @@ pub(super) fn operation(value: &Value) -> Result<Operation, EditError> {
                 Err(bad(&format!("{} steps are too many; at most {MAX_STEPS}", steps.len())))
             }
             Value::Array(steps) => Ok(Operation::Change(steps.iter().map(step).collect::<Result<_, _>>()?)),
-            other => Err(bad(&format!("`steps` takes a list of operations, not a {}", type_of(other)))),
+            other => Err(bad(&format!("`steps` takes a list of operations, not {}", a_type(other)))),
         };
     }
     let named = map.get("operation").and_then(Value::as_str);
@@ -47,7 +47,7 @@ pub(super) fn operation(value: &Value) -> Result<Operation, EditError> {
 
 fn mapping<'v>(what: &str, value: &'v Value) -> Result<&'v Map<String, Value>, EditError> {
     value.as_object().ok_or_else(|| {
-        EditError::syntax(format!("{what} is a mapping, not a {}", type_of(value)), "write it as `{ filter: {…}, update: {…} }`")
+        EditError::syntax(format!("{what} is a mapping, not {}", a_type(value)), "write it as `{ filter: {…}, update: {…} }`")
     })
 }
 
@@ -60,9 +60,15 @@ fn only(map: &Map<String, Value>, what: &str, allowed: &[&str]) -> Result<(), Ed
 }
 
 fn text_of(what: &str, value: Option<&Value>) -> Result<String, EditError> {
-    value
-        .and_then(scalar)
-        .ok_or_else(|| EditError::syntax(format!("`{what}` is missing, or not a text"), format!("write `{what}: \"…\"`")))
+    match value {
+        None => Err(EditError::syntax(format!("`{what}` is missing"), format!("write `{what}: \"…\"`"))),
+        Some(value) => scalar(value).ok_or_else(|| {
+            EditError::syntax(
+                format!("`{what}` takes a text, not {}", a_type(value)),
+                format!("put it in quotes, so that it stays as it is written: `{what}: \"…\"`"),
+            )
+        }),
+    }
 }
 
 fn flag(what: &str, value: Option<&Value>) -> Result<Option<bool>, EditError> {
@@ -70,7 +76,7 @@ fn flag(what: &str, value: Option<&Value>) -> Result<Option<bool>, EditError> {
         None => Ok(None),
         Some(Value::Bool(flag)) => Ok(Some(*flag)),
         Some(other) => Err(EditError::syntax(
-            format!("`{what}` takes true or false, not a {}", type_of(other)),
+            format!("`{what}` takes true or false, not {}", a_type(other)),
             format!("write `{what}: true`"),
         )),
     }
@@ -223,7 +229,7 @@ fn source(name: &str, value: &Value) -> Result<Source, EditError> {
             }
         }
         other => Err(EditError::syntax(
-            format!("the field `{name}` has a {} as its source", type_of(other)),
+            format!("the field `{name}` has {} as its source", a_type(other)),
             "write `1`, a field's name or a `$`-source",
         )),
     }
@@ -293,7 +299,7 @@ fn create(map: &Map<String, Value>) -> Result<Step, EditError> {
             "override" => IfExists::Override,
             other => return Err(EditError::syntax(format!("`if_exists: {other}` is not known"), words)),
         },
-        Some(other) => return Err(EditError::syntax(format!("`if_exists` takes a word, not a {}", type_of(other)), words)),
+        Some(other) => return Err(EditError::syntax(format!("`if_exists` takes a word, not {}", a_type(other)), words)),
     };
     let mut values = Vec::new();
     if let Some(given) = map.get("values") {

@@ -4,7 +4,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::EditError;
-use crate::value::{scalar, type_of};
+use crate::value::{a_type, scalar};
 
 /// A conjunction of clauses; without any it matches every block.
 #[derive(Clone, Debug, Default)]
@@ -158,7 +158,7 @@ impl Predicate {
     pub fn parse(value: &Value) -> Result<Self, EditError> {
         let Value::Object(map) = value else {
             return Err(EditError::syntax(
-                format!("a predicate is a mapping, not a {}", type_of(value)),
+                format!("a predicate is a mapping, not {}", a_type(value)),
                 "write it as `{ $header: Goals }` or `{ $text: \"words\" }`",
             ));
         };
@@ -196,6 +196,21 @@ impl Predicate {
             Clause::Or(all) => all.iter().all(Self::selects_content),
             _ => false,
         })
+    }
+
+    /// Collects the words that it looks for, in lower case.
+    pub(crate) fn words(&self, found: &mut Vec<String>) {
+        for clause in &self.clauses {
+            match clause {
+                Clause::Text(TextTest::Contains(text) | TextTest::Is(text)) => {
+                    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 2);
+                    found.extend(words.map(str::to_lowercase));
+                }
+                Clause::Type(_, inner) | Clause::Tree(_, inner) => inner.words(found),
+                Clause::And(all) | Clause::Or(all) => all.iter().for_each(|one| one.words(found)),
+                _ => {}
+            }
+        }
     }
 
     /// Whether it names blocks by their words, so that a text that is not there may be an old reading.
@@ -264,7 +279,8 @@ impl Clause {
 }
 
 fn wrong(name: &str, want: &str, value: &Value) -> EditError {
-    EditError::syntax(format!("`${name}` takes {want}, not a {}", type_of(value)), format!("write `${name}: …` with {want}"))
+    let quotes = if value.is_f64() { ", in quotes" } else { "" };
+    EditError::syntax(format!("`${name}` takes {want}, not {}", a_type(value)), format!("write `${name}: …` with {want}{quotes}"))
 }
 
 fn text(name: &str, value: &Value) -> Result<String, EditError> {
@@ -277,8 +293,10 @@ const MAX_PATTERN_BYTES: usize = 1 << 20;
 /// Compiles a pattern within bounds.
 pub(crate) fn regex(pattern: &str) -> Result<Regex, EditError> {
     regex::RegexBuilder::new(pattern).multi_line(true).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| {
+        let message = error.to_string();
+        let message = message.lines().last().unwrap_or_default();
         EditError::syntax(
-            format!("`{pattern}` is not a pattern: {error}"),
+            format!("`{pattern}` is not a pattern: {}", message.strip_prefix("error: ").unwrap_or(message)),
             "patterns are Rust regular expressions: no backreferences, no look-around",
         )
     })
@@ -300,7 +318,7 @@ fn typed(name: &str, value: &Value) -> Result<Predicate, EditError> {
             let tests_text = predicate.clauses.iter().any(|clause| matches!(clause, Clause::Text(_) | Clause::Matches(_)));
             if tests_text && ["quote", "list", "hr"].contains(&name) {
                 return Err(EditError::syntax(
-                    format!("a {name} has no text of its own"),
+                    format!("`${name}` has no text of its own"),
                     format!("select by what is inside: `${name}: {{ $contains: {{ $text: … }} }}`"),
                 ));
             }
@@ -311,13 +329,13 @@ fn typed(name: &str, value: &Value) -> Result<Predicate, EditError> {
             let exact = text(name, other)?;
             if name == "ref" {
                 return Err(EditError::syntax(
-                    format!("a ref is selected by what it points to, not by `{exact}`"),
+                    format!("`$ref` selects by what it points to, not by the words `{exact}`"),
                     format!("write `$ref: {{ $references: {exact} }}`"),
                 ));
             }
             if TEXTLESS.contains(&name) {
                 return Err(EditError::syntax(
-                    format!("a {name} has no text of its own, so `${name}: {exact}` selects nothing"),
+                    format!("`${name}` has no text of its own, so `${name}: {exact}` selects nothing"),
                     format!("write `${name}: {{}}`, or scope it with `$contains` or `$within`"),
                 ));
             }

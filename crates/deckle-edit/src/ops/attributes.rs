@@ -121,7 +121,7 @@ pub(super) fn set(
                 if scalar(value).is_none() && !value.is_null() {
                     return Err(EditError::Payload {
                         why: format!("the value of `{name}` is not a text"),
-                        hint: "give a text, a number, true, or null to remove it".into(),
+                        hint: "give a text (a number with a point in quotes), true, or null to remove it".into(),
                     });
                 }
             }

@@ -75,6 +75,13 @@ pub(super) fn append(context: &Context<'_>, operator: &str, block: &Block<'_>, p
             None => Err(wrong_type(context, operator, block, "it has no rows", "replace the table")),
         },
         _ if holds_blocks(block) => match block.last_child() {
+            // Items go on with the list that an item ends with.
+            Some(list) if matches!(block.kind(), Kind::Item { .. }) && is_list(&list) && only_list(payload) => {
+                match list.last_child() {
+                    Some(item) => items::beside(context, &item, payload, false),
+                    None => place_after(context, &list, payload, &payload.text, nests_tight(block, payload)),
+                }
+            }
             Some(last) => place_after(context, &last, payload, &payload.text, nests_tight(block, payload)),
             None => first_inside(context, block, payload),
         },
@@ -139,10 +146,15 @@ fn cannot_hold(context: &Context<'_>, operator: &str, block: &Block<'_>) -> Edit
 /// A list in a tight item stays tight.
 fn nests_tight(block: &Block<'_>, payload: &Payload) -> bool {
     let tight = block.parent().is_some_and(|list| matches!(list.kind(), Kind::List { tight: true, .. }));
-    matches!(block.kind(), Kind::Item { .. })
-        && tight
-        && payload.blocks().count() == 1
-        && payload.blocks().all(|one| matches!(one.kind(), Kind::List { .. }))
+    matches!(block.kind(), Kind::Item { .. }) && tight && only_list(payload)
+}
+
+fn is_list(block: &Block<'_>) -> bool {
+    matches!(block.kind(), Kind::List { .. })
+}
+
+fn only_list(payload: &Payload) -> bool {
+    payload.blocks().count() == 1 && payload.blocks().all(|one| is_list(&one))
 }
 
 /// The payload with its headings one below the heading that it goes under, or on the level of the section that it goes beside.

@@ -5,17 +5,46 @@ use std::ops::Range;
 use deckle_doc::{Block, Kind, Splice};
 
 use super::{Context, Draft, wrong_type};
-use crate::EditError;
-use crate::fit;
+use crate::select::Selected;
+use crate::{EditError, fit};
 
-/// Removes a block as selected: a heading alone, or its section.
-pub(super) fn block(
+/// Removes blocks as selected: a heading alone or its section; neighbours go as one run.
+pub(super) fn all(context: &Context<'_>, operator: &str, targets: &[Selected], nested: bool) -> Result<Draft, EditError> {
+    let mut draft = Draft::default();
+    let mut open: Option<(Block<'_>, Block<'_>)> = None;
+    for target in targets {
+        let block = context.tree.block(target.block);
+        let (first, last) = removal(context, operator, &block, target.tree, nested)?;
+        open = match open {
+            Some((start, end)) if end.next() == Some(first) => Some((start, last)),
+            Some((start, end)) => {
+                draft.take(run(context, &start, &end));
+                Some((first, last))
+            }
+            None => Some((first, last)),
+        };
+    }
+    if let Some((mut first, mut last)) = open {
+        // All the items take their list along.
+        if let Some(list) = first.parent().filter(|_| matches!(first.kind(), Kind::Item { .. }))
+            && first.previous().is_none()
+            && last.next().is_none()
+        {
+            (first, last) = (list, list);
+        }
+        draft.take(run(context, &first, &last));
+    }
+    Ok(draft)
+}
+
+/// The first and the last of the siblings that go with a block.
+fn removal<'t>(
     context: &Context<'_>,
     operator: &str,
-    block: &Block<'_>,
+    block: &Block<'t>,
     whole: bool,
     nested: bool,
-) -> Result<Draft, EditError> {
+) -> Result<(Block<'t>, Block<'t>), EditError> {
     match block.kind() {
         Kind::Document => {
             return Err(wrong_type(
@@ -44,7 +73,6 @@ pub(super) fn block(
                 "delete the table, or replace the head's text",
             ));
         }
-        Kind::Row { .. } => return Ok(row(context, block)),
         Kind::Item { .. } if !nested && !whole => {
             let inside = block.children().count();
             let own = usize::from(block.first_child().is_some_and(|child| child.kind() == Kind::Paragraph));
@@ -65,19 +93,14 @@ pub(super) fn block(
     } else {
         (*block, *block)
     };
-    // The only item takes its list along.
-    if matches!(block.kind(), Kind::Item { .. })
-        && let Some(list) = block.parent()
-        && list.children().count() == 1
-    {
-        return Ok(run(context, &list, &list));
-    }
-    Ok(run(context, &first, &last))
+    Ok((first, last))
 }
 
 /// Removes a run of siblings.
-pub(super) fn run(context: &Context<'_>, first: &Block<'_>, last: &Block<'_>) -> Draft {
-    let range = run_range(context.tree.source(), first, last);
+fn run(context: &Context<'_>, first: &Block<'_>, last: &Block<'_>) -> Draft {
+    let source = context.tree.source();
+    let range =
+        if matches!(first.kind(), Kind::Row { .. }) { rows(source, first, last) } else { run_range(source, first, last) };
     let mut draft = Draft::default();
     draft.touched.push(first.content().start..last.content().end);
     let mut at = Some(*first);
@@ -93,7 +116,7 @@ pub(super) fn run(context: &Context<'_>, first: &Block<'_>, last: &Block<'_>) ->
 }
 
 /// The bytes that go with a run of siblings: its lines and the blank lines on one side of it.
-pub(super) fn run_range(source: &str, first: &Block<'_>, last: &Block<'_>) -> Range<usize> {
+fn run_range(source: &str, first: &Block<'_>, last: &Block<'_>) -> Range<usize> {
     let line = fit::line_start(source, first.content().start);
     let on_marker_line = first.previous().is_none() && first.span().start > line;
     match (first.previous(), last.next()) {
@@ -117,19 +140,16 @@ fn line_before(source: &str, block: &Block<'_>) -> usize {
     })
 }
 
-fn row(context: &Context<'_>, row: &Block<'_>) -> Draft {
-    let source = context.tree.source();
-    let start = fit::line_start(source, row.content().start);
-    let stop = fit::line_stop(source, row.content().end);
-    let next = fit::next_line(source, row.content().end);
+/// The lines of rows.
+fn rows(source: &str, first: &Block<'_>, last: &Block<'_>) -> Range<usize> {
+    let start = fit::line_start(source, first.content().start);
+    let stop = fit::line_stop(source, last.content().end);
+    let next = fit::next_line(source, last.content().end);
     // At the end of a file without a final line end, the line end before the row goes.
-    let range = if next == stop && start > 0 {
+    if next == stop && start > 0 {
         let before = if source[..start].ends_with("\r\n") { start - 2 } else { start - 1 };
         before..stop
     } else {
         start..next
-    };
-    let mut draft = Draft { splices: vec![Splice::remove(range)], touched: vec![row.content()], ..Draft::default() };
-    draft.named.removed.insert(row.index());
-    draft
+    }
 }

@@ -3,7 +3,7 @@
 use deckle_doc::{Block, Kind, Splice};
 
 use super::{Context, Draft, insert, items, wrong_type};
-use crate::blocks::{own_range, place};
+use crate::blocks::{own_prefix, own_range, place, shown_block, shown_text};
 use crate::fit::{self, Payload};
 use crate::{EditError, gates};
 
@@ -30,18 +30,18 @@ pub(super) fn text(context: &Context<'_>, block: &Block<'_>, from: Option<&str>,
         ));
     };
     let text = source.get(own.clone()).unwrap_or_default();
+    let prefix = own_prefix(block);
     let range = match from {
+        None if reads(block, text, to) => return Ok(unchanged(OPERATOR)),
         None => own.clone(),
         Some(from) => {
-            let end = fit::line_end(source);
-            let from =
-                if end != "\n" && from.contains('\n') && !from.contains(end) { from.replace('\n', end) } else { from.to_owned() };
-            let mut found = text.match_indices(&from);
+            let from = anchor(text, from, &prefix, fit::line_end(source));
+            let mut found = text.match_indices(from.as_str());
             let (Some((at, _)), None) = (found.next().filter(|_| !from.is_empty()), found.next()) else {
                 return Err(EditError::Anchor {
-                    count: text.matches(&from).count(),
+                    count: text.matches(from.as_str()).count(),
                     place: place(context.key, block),
-                    text: text.to_owned(),
+                    text: shown_text(block),
                 });
             };
             own.start + at..own.start + at + from.len()
@@ -53,23 +53,21 @@ pub(super) fn text(context: &Context<'_>, block: &Block<'_>, from: Option<&str>,
     let to = to.replace("\r\n", "\n");
     if one_line && to.contains('\n') {
         return Err(EditError::Payload {
-            why: format!("a {} is one line", crate::type_name(block)),
+            why: format!("{} is one line", crate::value::article(crate::type_name(block))),
             hint: "write the text on one line".into(),
         });
     }
     let whole = range == own;
     let mut with = match block.kind() {
         Kind::Cell => escape_bars(&to),
-        Kind::Code { .. } => {
-            let kept =
-                if whole && text.ends_with('\n') && !to.ends_with('\n') && !to.is_empty() { format!("{to}\n") } else { to };
-            fit::lines(&kept, &code_prefix(block), fit::line_end(source))
+        // The text of fenced code starts and ends at the start of a line.
+        Kind::Code { fence: Some(_), .. } if whole => {
+            let body = to.strip_suffix('\n').unwrap_or(&to);
+            let end = fit::line_end(source);
+            let last = if text.is_empty() || text.ends_with(['\n', '\r']) { end } else { "" };
+            if to.is_empty() { String::new() } else { format!("{prefix}{}{last}", fit::lines(body, &prefix, end)) }
         }
-        Kind::Item { .. } => {
-            let own_block = block.first_child().unwrap_or(*block);
-            fit::lines(&to, &fit::prefix_of(&own_block), fit::line_end(source))
-        }
-        _ => fit::lines(&to, &fit::prefix_of(block), fit::line_end(source)),
+        _ => fit::lines(&to, &prefix, fit::line_end(source)),
     };
     if whole && with.trim().is_empty() && !matches!(block.kind(), Kind::Cell | Kind::Code { .. } | Kind::Heading { .. }) {
         return Err(EditError::Payload {
@@ -80,8 +78,9 @@ pub(super) fn text(context: &Context<'_>, block: &Block<'_>, from: Option<&str>,
     if matches!(block.kind(), Kind::Cell) && own.is_empty() {
         with = format!(" {with} ");
     }
-    let mut draft = Draft { splices: vec![Splice::new(range, with)], touched: vec![own], ..Draft::default() };
+    let mut draft = Draft { splices: vec![Splice::new(range, with)], touched: vec![own.clone()], ..Draft::default() };
     draft.named.edited.insert(block.index());
+    lengthen(block, &own, &mut draft);
     if matches!(block.kind(), Kind::Item { .. })
         && let Some(child) = block.first_child()
     {
@@ -90,13 +89,54 @@ pub(super) fn text(context: &Context<'_>, block: &Block<'_>, from: Option<&str>,
     Ok(draft)
 }
 
-/// What stands in front of each line of a code block.
-fn code_prefix(block: &Block<'_>) -> String {
-    let prefix = fit::prefix_of(block);
-    match block.kind() {
-        Kind::Code { fence: None, .. } => prefix + "    ",
-        _ => prefix,
+/// Whether a block reads so already: as it is on disk, or as it is shown.
+fn reads(block: &Block<'_>, text: &str, wanted: &str) -> bool {
+    let plain = |text: &str| -> String {
+        let text = text.replace("\r\n", "\n");
+        if matches!(block.kind(), Kind::Code { .. }) { text.trim_end_matches('\n').to_owned() } else { text }
+    };
+    text == wanted || plain(&shown_text(block)) == plain(wanted)
+}
+
+/// A change that changes nothing.
+fn unchanged(operator: &str) -> Draft {
+    Draft { notes: vec![format!("`{operator}`: it reads so already")], ..Draft::default() }
+}
+
+/// `from` as it stands on disk: lines that were shown without the marks in front of them have them there.
+pub(super) fn anchor(text: &str, from: &str, prefix: &str, end: &str) -> String {
+    if !from.contains('\n') || text.contains(from) {
+        return from.to_owned();
     }
+    let from = from.replace("\r\n", "\n");
+    let lines = fit::lines(&from, "", end);
+    if text.contains(&lines) { lines } else { fit::lines(&from, prefix, end) }
+}
+
+/// Code that holds its own fence gets a longer one.
+fn lengthen(block: &Block<'_>, own: &std::ops::Range<usize>, draft: &mut Draft) {
+    let Kind::Code { fence: Some(fence), .. } = block.kind() else { return };
+    let (mark, length) = (char::from(fence.character), fence.length as usize);
+    let Some(splice) = draft.splices.first() else { return };
+    let source = block.tree().source();
+    let text = [&source[own.start..splice.range.start], &splice.with, &source[splice.range.end..own.end]].concat();
+    let prefix = fit::prefix_of(block);
+    let runs = text.lines().map(|line| {
+        let line = line.strip_prefix(prefix.as_str()).unwrap_or(line);
+        let run = line.trim_start_matches(' ').chars().take_while(|c| *c == mark).count();
+        let closes = line.trim_start_matches(' ').trim_start_matches(mark).trim().is_empty();
+        if closes { run } else { 0 }
+    });
+    let longest = runs.max().unwrap_or(0);
+    let closing = block.content().end - (block.text().len() - block.text().trim_end_matches(mark).len());
+    if longest < length || closing <= own.start {
+        return;
+    }
+    let more = mark.to_string().repeat(longest + 1 - length);
+    draft.splices.push(Splice::insert(block.content().start, more.clone()));
+    draft.splices.push(Splice::insert(closing, more));
+    draft.named.retyped.insert(block.index());
+    draft.notes.push("the fence of the code is longer now, so that it holds the one inside".into());
 }
 
 /// Puts a backslash in front of bars that have none.
@@ -118,6 +158,10 @@ pub(super) fn block(context: &Context<'_>, block: &Block<'_>, whole: bool, paylo
     const OPERATOR: &str = "$replace";
     let source = context.tree.source();
     let end = fit::line_end(source);
+    let as_read = payload.text == block.text() || payload.text == shown_block(block).replace("\r\n", "\n");
+    if as_read && !(whole && block.heading_level().is_some()) {
+        return Ok(unchanged(OPERATOR));
+    }
     gates::elision(&payload.text)?;
     match block.kind() {
         Kind::Document => {

@@ -46,9 +46,9 @@ pub(super) fn relocate(
             });
         }
         texts.push(text_of(context, &block, target.tree));
-        if moves {
-            draft.take(remove::block(context, operator, &block, target.tree, true)?);
-        }
+    }
+    if moves {
+        draft = remove::all(context, operator, targets, true)?;
     }
     let as_items = targets.iter().all(|target| matches!(context.tree.block(target.block).kind(), Kind::Item { .. }));
     let payload = Payload::parse(&texts.join(if as_items { "\n" } else { "\n\n" }), context.tree.dialect())?;
