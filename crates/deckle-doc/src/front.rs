@@ -134,8 +134,16 @@ fn read_yaml(text: &str, first_line: usize) -> Result<Value, FrontError> {
     yaml(text).map_err(|error| {
         let line = error.location().map_or(0, |location| location.line().saturating_sub(1) as usize);
         let message = error.to_string();
-        FrontError::Unparseable { line: first_line + line, message: message.lines().next().unwrap_or_default().to_owned() }
+        FrontError::Unparseable { line: first_line + line, message: plain(&message) }
     })
+}
+
+/// What a reader says, without its own count of lines and without what only its caller could do.
+fn plain(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default();
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    let line = if line.starts_with("line ") { line.split_once(": ").map_or(line, |(_, rest)| rest) } else { line };
+    line.split(", set ").next().unwrap_or_default().to_owned()
 }
 
 /// Reads YAML 1.2, in which only `true` and `false` are booleans: `off`, `no` and `y` are the words that they look like.

@@ -42,7 +42,7 @@ pub fn type_name(block: &Block<'_>) -> &'static str {
     }
 }
 
-fn container_type(name: &str) -> &'static str {
+pub(crate) fn container_type(name: &str) -> &'static str {
     match name {
         "tabs" | "tab-set" => "tabs",
         "tab" | "tab-item" => "tab",
@@ -156,14 +156,60 @@ pub(crate) fn own_prefix(block: &Block<'_>) -> String {
 /// what writes take.
 #[must_use]
 pub fn shown_text(block: &Block<'_>) -> String {
-    let fenced = matches!(block.kind(), Kind::Code { fence: Some(_), .. } | Kind::Math);
-    fit::without_prefix(own_text(block), &own_prefix(block), fenced)
+    let holder = match block.kind() {
+        Kind::Item { .. } => block.first_child().unwrap_or(*block),
+        _ => *block,
+    };
+    let own = own_text(block);
+    match block.code() {
+        Some(code) if own.ends_with(['\n', '\r']) => code,
+        Some(code) => code.strip_suffix('\n').unwrap_or(&code).to_owned(),
+        None => own_range(block).map_or_else(String::new, |range| shown(&holder, &range)),
+    }
 }
 
 /// Returns a whole block as it would read at the top level.
 #[must_use]
 pub fn shown_block(block: &Block<'_>) -> String {
-    fit::without_prefix(block.text(), &fit::prefix_of(block), false)
+    shown(block, &block.content())
+}
+
+/// Returns a section, a heading and all below it, as it would read at the top level.
+pub(crate) fn shown_section(heading: &Block<'_>) -> String {
+    let mut out = String::new();
+    let mut end = heading.content().start;
+    for block in heading.section() {
+        let between = heading.tree().source().get(end..block.content().start).unwrap_or_default();
+        out.extend(std::iter::repeat_n('\n', between.matches('\n').count().max(between.matches('\r').count())));
+        out.push_str(&shown_block(&block));
+        end = block.content().end;
+    }
+    out
+}
+
+/// The lines of a range of a block, without what the containers put in front of them.
+fn shown(block: &Block<'_>, range: &Range<usize>) -> String {
+    let source = block.tree().source();
+    let mut out = String::new();
+    let mut end = None;
+    for line in block.lines() {
+        let start = line.text.start.max(range.start);
+        let stop = line.text.end.min(range.end);
+        // A line of nothing but prefixes ends where its text would start.
+        if line.start > range.end || start > range.end || line.text.end < range.start {
+            continue;
+        }
+        if let Some(end) = end {
+            out.push_str(source.get(end..line.start).unwrap_or_default());
+            out.extend(std::iter::repeat_n(' ', line.spaces));
+        }
+        out.push_str(source.get(start..stop.max(start)).unwrap_or_default());
+        end = Some(line.text.end);
+    }
+    if end.is_some_and(|end| end < range.end) {
+        out.push_str(source.get(end.unwrap_or_default()..range.end).unwrap_or_default());
+    }
+    out
 }
 
 /// Returns the headings that a block stands under, the outermost first, the first heading of the document left out where it is the title.

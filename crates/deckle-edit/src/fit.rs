@@ -184,23 +184,6 @@ impl Payload {
     }
 }
 
-/// Takes `prefix` off each line but the first, and off the first too where it is `first`: a block's text as it would read at the top level. A
-/// line without it (a lazy one) stays as it is.
-pub(crate) fn without_prefix(text: &str, prefix: &str, first: bool) -> String {
-    if prefix.is_empty() {
-        return text.to_owned();
-    }
-    let mut out = String::with_capacity(text.len());
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        let bare = if number == 0 && !first { Some(line) } else { line.strip_prefix(prefix) };
-        // A blank line may lack the blanks of its prefix.
-        let mark = prefix.trim_end();
-        let blank = || line.strip_prefix(mark).filter(|rest| !mark.is_empty() || rest.trim().is_empty());
-        out.push_str(bare.or_else(blank).unwrap_or(line));
-    }
-    out
-}
-
 /// Puts `prefix` in front of each line but the first, and the document's line ends between them. Blank lines get the prefix without its blanks.
 pub(crate) fn lines(text: &str, prefix: &str, end: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);

@@ -1,6 +1,6 @@
 //! Content gates: text that stands for text that was left out, and losses that nobody announced.
 
-use deckle_doc::Tree;
+use deckle_doc::{InlineKind, Tree};
 
 use crate::EditError;
 
@@ -41,6 +41,8 @@ fn is_elision(line: &str) -> bool {
             || (line.starts_with('(') && line.ends_with(')'))
             || line.starts_with("<!--")
             || line.starts_with("//")
+            || line.starts_with("/*")
+            || line.starts_with("{/*")
     };
     let says_rest = [
         "unchanged",
@@ -86,6 +88,61 @@ pub fn loss(what: &str, before: &str, after: &str) -> Result<(), EditError> {
         });
     }
     Ok(())
+}
+
+/// Refuses a change that takes most of a text's links.
+///
+/// # Errors
+/// When it does; the message names them.
+pub fn links(what: &str, before: &[String], after: &[String]) -> Result<(), EditError> {
+    let mut lost: Vec<&str> = before.iter().filter(|link| !after.contains(link)).map(String::as_str).collect();
+    lost.dedup();
+    if lost.len() < MIN_LINKS || lost.len() * 2 <= before.len() {
+        return Ok(());
+    }
+    Err(EditError::Gate {
+        message: format!("{what} would lose {} of {} links: {}", lost.len(), before.len(), lost.join(" ")),
+        hint: "keep the links in what you send; if they are to go, say so with `removed: true`".into(),
+    })
+}
+
+/// Refuses a document written anew that forgets keys of the front matter.
+///
+/// # Errors
+/// When it does; the message names them.
+pub fn front_matter(what: &str, before: &Tree, after: &Tree) -> Result<(), EditError> {
+    let names = |tree: &Tree| -> Vec<String> {
+        crate::documents::front_value(tree).as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default()
+    };
+    let kept = names(after);
+    let lost: Vec<String> = names(before).into_iter().filter(|name| !kept.contains(name)).collect();
+    if lost.is_empty() {
+        return Ok(());
+    }
+    Err(EditError::Gate {
+        message: format!("{what} would lose the front matter: {}", lost.join(" ")),
+        hint: "send the front matter with the text; if it is to go, say so with `removed: true`, or `$unset` the keys".into(),
+    })
+}
+
+/// Fewer links than this may go without a word.
+const MIN_LINKS: usize = 2;
+
+/// The destinations of a text's links, in order.
+#[must_use]
+pub(crate) fn destinations(tree: &Tree) -> Vec<String> {
+    let mut found = Vec::new();
+    for block in tree.blocks().filter(|block| block.has_inlines() && block.text().contains('[')) {
+        let source = block.tree().source();
+        for inline in block.inlines() {
+            match inline.kind {
+                InlineKind::Link(target) | InlineKind::Image(target) => found.push(target.destination.of(source).to_owned()),
+                InlineKind::Wikilink { .. } => found.push(source.get(inline.span.clone()).unwrap_or_default().to_owned()),
+                _ => {}
+            }
+        }
+    }
+    found
 }
 
 /// Counts the words of a text.

@@ -58,11 +58,13 @@ pub(crate) fn targets(context: &Context<'_>, op: &BlockOp) -> Vec<Selected> {
     let all = || select(context.tree, context.ids, context.key, &op.predicate);
     match &op.kind {
         // Properties are those of the blocks that are named, not of what is inside them.
-        BlockOpKind::SetAttr { .. } | BlockOpKind::Toggle { .. } | BlockOpKind::Unwrap => {
+        BlockOpKind::SetAttr { .. }
+        | BlockOpKind::Toggle { .. }
+        | BlockOpKind::Unwrap
+        | BlockOpKind::ReplaceText { from: None, .. } => {
             roots(context.tree, context.ids, context.key, &op.predicate)
         }
         BlockOpKind::ReplaceText { from: Some(from), .. } => holding(context, all(), from),
-        BlockOpKind::ReplaceText { from: None, .. } => all(),
         _ => coalesced(context, all()),
     }
 }
@@ -127,7 +129,7 @@ pub(crate) fn draft(context: &Context<'_>, op: &BlockOp, targets: &[Selected]) -
     };
     match &op.kind {
         BlockOpKind::ReplaceText { from, to } => {
-            each(&mut draft, &|block, _| replace::text(context, block, from.as_deref(), to))?
+            each(&mut draft, &|block, target| replace::text(context, block, target.tree, from.as_deref(), to))?
         }
         BlockOpKind::Replace { content } => {
             let payload = payload(content)?;

@@ -324,6 +324,11 @@ impl Planner<'_> {
         }
         if !update.removed {
             gates::loss(&format!("`{key}`"), gates::body(old), gates::body(new))?;
+            // What a new text leaves out; a deletion names what goes.
+            let rewrites = |op: &BlockOp| matches!(op.kind, BlockOpKind::Replace { .. } | BlockOpKind::ReplaceText { .. });
+            if update.blocks.iter().any(rewrites) {
+                gates::links(&format!("`{key}`"), &gates::destinations(old), &gates::destinations(new))?;
+            }
         }
         Ok(())
     }
@@ -351,8 +356,13 @@ impl Planner<'_> {
             gates::elision(content)?;
             if let Some(old) = &existing
                 && if_exists == IfExists::Override
+                && !create.removed
             {
-                gates::loss(&format!("`{key}`"), gates::body(old), content)?;
+                let new = Tree::parse(content.as_str(), self.policy.dialect)?;
+                let what = format!("`{key}`");
+                gates::loss(&what, gates::body(old), gates::body(&new))?;
+                gates::front_matter(&what, old, &new)?;
+                gates::links(&what, &gates::destinations(old), &gates::destinations(&new))?;
             }
         }
         let mut text = content.to_owned();
@@ -597,9 +607,12 @@ fn expect_blocks(op: &BlockOp, found: &[Found]) -> Result<(), EditError> {
         found.iter().flat_map(each).collect()
     };
     match op.expect {
-        Some(expect) if !expect.holds(count) && !cfg!(sabotage = "ignore_guard") => {
-            Err(EditError::ExpectMismatch { operator: format!("`{name}`"), want: expect.words("block"), got: count, places: places() })
-        }
+        Some(expect) if !expect.holds(count) && !cfg!(sabotage = "ignore_guard") => Err(EditError::ExpectMismatch {
+            operator: format!("`{name}`"),
+            want: expect.words("block"),
+            got: count,
+            places: places(),
+        }),
         None if count == 0 => Err(EditError::Nothing { operator: name, candidates: candidates(op, found) }),
         _ => Ok(()),
     }
@@ -710,9 +723,13 @@ fn front_splices(tree: &Tree, update: &Update) -> Result<Vec<Splice>, EditError>
     Ok(vec![smallest(old, new)])
 }
 
-/// Where the front matter's extent ends; 0 without any.
+/// Where the front matter's extent ends; without any, behind the byte order mark.
 fn front_end(tree: &Tree) -> usize {
-    tree.root().first_child().filter(|first| matches!(first.kind(), Kind::FrontMatter { .. })).map_or(0, |first| first.span().end)
+    let mark = if tree.source().starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    tree.root()
+        .first_child()
+        .filter(|first| matches!(first.kind(), Kind::FrontMatter { .. }))
+        .map_or(mark, |first| first.span().end)
 }
 
 /// The smallest splice from one text to another.

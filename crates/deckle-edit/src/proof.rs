@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use deckle_doc::{Block, BlockIndex, DocKey, Kind, Splice, Tree};
+use deckle_doc::{Block, BlockIndex, DocKey, InlineKind, Kind, Splice, Tree};
 
 use crate::EditError;
 use crate::blocks::place;
@@ -236,30 +236,59 @@ fn neighbour(key: &DocKey, block: &Block<'_>, what: String, hint: &'static str) 
     EditError::Neighbour { what, place: place(key, block), hint }
 }
 
-/// References outside the edit must mean what they meant.
-fn labels(key: &DocKey, old: &Tree, map: &Map<'_>, named: &Named, new: &Tree) -> Result<(), EditError> {
-    let meaning = |tree: &Tree| -> HashMap<String, String> {
-        let source = tree.source().to_owned();
-        let mut all = HashMap::new();
-        for block in tree.blocks() {
-            match block.kind() {
-                Kind::LinkDefinition { label, destination, .. } => {
-                    let label = deckle_doc::inline::normalized_label(label.of(&source));
-                    all.entry(label).or_insert_with(|| destination.of(&source).to_owned());
-                }
-                Kind::FootnoteDefinition { label } => {
-                    let label = format!("^{}", deckle_doc::inline::normalized_label(label.of(&source)));
-                    all.entry(label).or_insert_with(String::new);
-                }
-                _ => {}
+/// What a label stands for in one document.
+struct Meaning {
+    /// Where the definition starts.
+    start: usize,
+    /// Its text.
+    text: String,
+    /// Where its destination starts; of a footnote nothing.
+    destination: Option<usize>,
+}
+
+/// The definitions that hold, by label: of several with one label the first. Labels of footnotes start with `^`.
+fn meanings(tree: &Tree) -> HashMap<String, Meaning> {
+    let source = tree.source();
+    let mut all = HashMap::new();
+    for block in tree.blocks() {
+        let (label, destination) = match block.kind() {
+            Kind::LinkDefinition { label, destination, .. } => {
+                (deckle_doc::inline::normalized_label(label.of(source)), Some(destination.range().start))
             }
-        }
-        all
+            Kind::FootnoteDefinition { label } => (format!("^{}", deckle_doc::inline::normalized_label(label.of(source))), None),
+            _ => continue,
+        };
+        let start = block.content().start;
+        all.entry(label).or_insert_with(|| Meaning { start, text: block.text().to_owned(), destination });
+    }
+    all
+}
+
+/// References outside the edit must mean the definitions that they meant; a definition that the edit names may say something else.
+fn labels(key: &DocKey, old: &Tree, map: &Map<'_>, named: &Named, new: &Tree) -> Result<(), EditError> {
+    let (before, after) = (meanings(old), meanings(new));
+    // By label: whether it is the same definition still, in its place or moved with its text.
+    let same = |label: &str| match (before.get(label), after.get(label)) {
+        (Some(one), Some(other)) => map.start(one.start) == other.start || one.text == other.text,
+        (None, None) => true,
+        _ => false,
     };
-    let (before, after) = (meaning(old), meaning(new));
-    if before == after {
+    let moved = |one: &Meaning, other: &Meaning| one.text != other.text || one.start != other.start;
+    let changes =
+        before.len() != after.len() || before.iter().any(|(label, one)| after.get(label).is_none_or(|other| moved(one, other)));
+    if !changes {
         return Ok(());
     }
+    // Destinations of definitions that stay are told apart by their labels, not by what they say.
+    let by_destination = |all: &HashMap<String, Meaning>| -> HashMap<usize, String> {
+        all.iter()
+            .filter(|(label, _)| same(label))
+            .filter_map(|(label, meaning)| Some((meaning.destination?, format!("[{label}]"))))
+            .collect()
+    };
+    let (old_names, new_names) = (by_destination(&before), by_destination(&after));
+    let starts: HashMap<usize, BlockIndex> =
+        new.blocks().filter(|block| block.has_inlines()).map(|block| (block.content().start, block.index())).collect();
     let removed = |block: &Block<'_>| {
         named.removed.contains(&block.index()) || block.ancestors().any(|above| named.removed.contains(&above.index()))
     };
@@ -268,27 +297,38 @@ fn labels(key: &DocKey, old: &Tree, map: &Map<'_>, named: &Named, new: &Tree) ->
         if removed(&block) || map.touches(range.start, range.end) || named.edited.contains(&block.index()) {
             continue;
         }
-        let start = map.start(range.start);
-        let Some(other) = new.blocks().find(|other| other.has_inlines() && other.content().start == start) else { continue };
-        let spoken = |block: &Block<'_>| -> Vec<(String, String)> {
+        let Some(other) = starts.get(&map.start(range.start)).map(|index| new.block(*index)) else { continue };
+        let spoken = |block: &Block<'_>, names: &HashMap<usize, String>| -> Vec<(String, String)> {
             let source = block.tree().source();
             block
                 .inlines()
                 .iter()
                 .map(|inline| {
+                    let words = source.get(inline.span.clone()).unwrap_or_default();
                     let target = match inline.kind {
-                        deckle_doc::InlineKind::Link(target) | deckle_doc::InlineKind::Image(target) => {
-                            target.destination.of(source).to_owned()
+                        InlineKind::Link(target) | InlineKind::Image(target) => {
+                            let range = target.destination.range();
+                            names.get(&range.start).cloned().unwrap_or_else(|| source.get(range).unwrap_or_default().to_owned())
                         }
                         _ => String::new(),
                     };
-                    (source.get(inline.span.clone()).unwrap_or_default().to_owned(), target)
+                    (words.to_owned(), target)
                 })
                 .collect()
         };
-        if spoken(&block) != spoken(&other) {
+        // A footnote is looked up by its label when the document is shown.
+        let footnotes = |block: &Block<'_>| {
+            let source = block.tree().source();
+            block.inlines().iter().any(|inline| {
+                let words = source.get(inline.span.clone()).unwrap_or_default();
+                let label = words.strip_prefix("[^").and_then(|rest| rest.strip_suffix(']'));
+                label.is_some_and(|label| !same(&format!("^{}", deckle_doc::inline::normalized_label(label))))
+            })
+        };
+        if spoken(&block, &old_names) != spoken(&other, &new_names) || footnotes(&block) {
             let what = "a reference in it would mean something else".to_owned();
-            return Err(neighbour(key, &block, what, "give the definition another label, or change the reference as well"));
+            let hint = "give the definition another label, or change the reference as well";
+            return Err(neighbour(key, &block, what, hint));
         }
     }
     Ok(())

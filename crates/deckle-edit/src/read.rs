@@ -6,11 +6,11 @@ use deckle_doc::Ids;
 use deckle_doc::{Block, DocKey, Kind, Tree};
 use serde_json::{Map, Value, json};
 
-use crate::blocks::{own_text, section_path, shown_block, shown_text, type_name};
+use crate::blocks::{own_text, section_path, shown_block, shown_section, shown_text, type_name};
 use crate::documents::Documents;
 use crate::language::Predicate;
 use crate::language::operation::{Find, Source};
-use crate::{fit, links, select};
+use crate::{links, select};
 
 /// Returns a document's title: `title` of the front matter, or its first heading.
 #[must_use]
@@ -273,19 +273,20 @@ pub fn narrowed(tree: &Tree, ids: &Ids, key: &DocKey, predicate: &Predicate) -> 
             continue;
         }
         let extent = select::extent(&block, selected.tree);
-        let end = if selected.tree && block.heading_level().is_some() {
-            block.section().last().map_or(block.content().end, |last| last.content().end)
-        } else {
-            block.content().end
-        };
         if selected.tree || block.heading_level().is_none() {
             until = extent.end;
         }
         if !out.is_empty() {
             out.push_str("\n\n");
         }
-        let text = tree.source().get(block.content().start..end).unwrap_or_default();
-        out.push_str(&fit::without_prefix(text, &fit::prefix_of(&block), false));
+        let section = selected.tree && block.heading_level().is_some();
+        if section && block.parent().is_some_and(|parent| parent.kind() == Kind::Document) {
+            out.push_str(self::section(&block));
+        } else if section {
+            out.push_str(&shown_section(&block));
+        } else {
+            out.push_str(&shown_block(&block));
+        }
     }
     out
 }

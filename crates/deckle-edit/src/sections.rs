@@ -151,7 +151,10 @@ fn without_heading(heading: &Block<'_>, content: &str, tree: &Tree, level: u8) -
         payload.blocks().find(|block| Some(block.index()) != own && block.heading_level().is_some_and(|other| other <= level));
     if let Some(sibling) = sibling {
         return Err(EditError::Payload {
-            why: format!("`{}` is a heading beside or above the section, so it would stand twice or end it", sibling.text()),
+            why: format!(
+                "`{}` is a heading beside or above the section, so it would stand twice or end it",
+                sibling.text().lines().next().unwrap_or_default()
+            ),
             hint: format!(
                 "send only what belongs below `{}`, with headings of level {} or deeper",
                 heading.text(),

@@ -43,6 +43,9 @@ pub(crate) fn a_type(value: &Value) -> String {
 
 /// A noun with its article; `html` and `hr` are spelled out.
 pub(crate) fn article(noun: &str) -> String {
+    if noun == "frontMatter" {
+        return "front matter".into();
+    }
     let an = noun.starts_with(['a', 'e', 'i', 'o', 'u']) || matches!(noun, "html" | "hr");
     format!("{} {noun}", if an { "an" } else { "a" })
 }

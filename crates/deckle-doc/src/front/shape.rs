@@ -114,7 +114,27 @@ impl Reader<'_> {
             ScalarStyle::Literal | ScalarStyle::Folded => {
                 range.start..range.start + text.trim_end_matches([' ', '\t', '\n', '\r']).len()
             }
-            _ => range,
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => range.start..range.start + quoted(text),
         }
     }
+}
+
+/// The length of a quoted scalar: the parser counts the blanks and the comment behind it too.
+fn quoted(text: &str) -> usize {
+    let Some(quote @ ('"' | '\'')) = text.chars().next() else { return text.len() };
+    let mut chars = text.char_indices().skip(1).peekable();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' if quote == '"' => {
+                chars.next();
+            }
+            // Two single quotes are one.
+            '\'' if quote == '\'' && chars.peek().is_some_and(|(_, next)| *next == '\'') => {
+                chars.next();
+            }
+            c if c == quote => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
 }

@@ -124,6 +124,8 @@ pub struct Create {
     pub content: String,
     /// When there is one already.
     pub if_exists: IfExists,
+    /// Replacing a document with less must say so.
+    pub removed: bool,
 }
 
 /// What creating does at a key that is taken.

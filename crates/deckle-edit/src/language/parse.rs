@@ -83,9 +83,12 @@ fn flag(what: &str, value: Option<&Value>) -> Result<Option<bool>, EditError> {
 }
 
 fn key_of(what: &str, value: Option<&Value>) -> Result<DocKey, EditError> {
-    DocKey::parse(&text_of(what, value)?).map_err(|error| {
-        EditError::syntax(error.to_string(), "a key is a path in the workspace without `.md`: `guides/quick-start`")
-    })
+    let text = text_of(what, value)?;
+    let hint = "a key is a path in the workspace without `.md`: `guides/quick-start`";
+    if [".md", ".markdown", ".mdx"].iter().any(|ending| text.to_ascii_lowercase().ends_with(ending)) {
+        return Err(EditError::syntax(format!("`{text}` is the name of a file"), hint));
+    }
+    DocKey::parse(&text).map_err(|error| EditError::syntax(error.to_string(), hint))
 }
 
 fn find(map: &Map<String, Value>) -> Result<Find, EditError> {
@@ -288,7 +291,7 @@ fn document_step(name: &str, map: &Map<String, Value>) -> Result<Step, EditError
 }
 
 fn create(map: &Map<String, Value>) -> Result<Step, EditError> {
-    only(map, "`$create`", &["key", "content", "if_exists", "values"])?;
+    only(map, "`$create`", &["key", "content", "if_exists", "values", "removed"])?;
     let words = "there are: fail skip suffix override";
     let if_exists = match map.get("if_exists") {
         None => IfExists::Fail,
@@ -307,11 +310,12 @@ fn create(map: &Map<String, Value>) -> Result<Step, EditError> {
             values.push((name.clone(), text_of(name, Some(value))?));
         }
     }
+    let removed = map.get("removed").is_some_and(|value| value.as_bool() != Some(false));
     let key = text_of("key", map.get("key"))?;
     if !key.contains("{{") {
         key_of("key", map.get("key"))?;
     }
-    Ok(Step::Create(Create { key, values, content: text_of("content", map.get("content"))?, if_exists }))
+    Ok(Step::Create(Create { key, values, content: text_of("content", map.get("content"))?, if_exists, removed }))
 }
 
 fn update(map: &Map<String, Value>) -> Result<Update, EditError> {

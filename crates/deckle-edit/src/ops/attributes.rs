@@ -118,6 +118,13 @@ pub(super) fn set(
                         hint: "use letters, digits, `-` and `_`".into(),
                     });
                 }
+                let held = scalar(value).unwrap_or_default();
+                if held.contains('\n') || held.contains('"') && held.contains('\'') {
+                    return Err(EditError::Payload {
+                        why: format!("the value of `{name}` holds a line end, or both kinds of quotes"),
+                        hint: "an attribute is one line between quotes; put longer text into the container".into(),
+                    });
+                }
                 if scalar(value).is_none() && !value.is_null() {
                     return Err(EditError::Payload {
                         why: format!("the value of `{name}` is not a text"),

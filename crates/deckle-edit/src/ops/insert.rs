@@ -244,7 +244,13 @@ fn inserted(
     let holders: Vec<Block<'_>> =
         if inside { std::iter::once(*anchor).chain(anchor.ancestors()).collect() } else { anchor.ancestors().collect() };
     legal(context, &holders, payload)?;
-    lengthen(context, &holders, payload, &mut draft);
+    let inner = payload.tree.blocks().filter_map(|block| match block.kind() {
+        Kind::Container(directive) => Some(directive.colons as usize),
+        _ => None,
+    });
+    if let Some(longest) = inner.max() {
+        lengthen(context, &holders, longest, &mut draft);
+    }
     grown(&mut draft, anchor, inside);
     Ok(draft)
 }
@@ -263,12 +269,7 @@ pub(super) fn legal(context: &Context<'_>, holders: &[Block<'_>], payload: &Payl
 }
 
 /// A fence inside needs a longer one around it.
-fn lengthen(context: &Context<'_>, holders: &[Block<'_>], payload: &Payload, draft: &mut Draft) {
-    let inner = payload.tree.blocks().filter_map(|block| match block.kind() {
-        Kind::Container(directive) => Some(directive.colons as usize),
-        _ => None,
-    });
-    let Some(mut longest) = inner.max() else { return };
+pub(super) fn lengthen(context: &Context<'_>, holders: &[Block<'_>], mut longest: usize, draft: &mut Draft) {
     let source = context.tree.source();
     for holder in holders {
         let Kind::Container(directive) = holder.kind() else { continue };

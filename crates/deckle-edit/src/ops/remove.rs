@@ -99,8 +99,7 @@ fn removal<'t>(
 /// Removes a run of siblings.
 fn run(context: &Context<'_>, first: &Block<'_>, last: &Block<'_>) -> Draft {
     let source = context.tree.source();
-    let range =
-        if matches!(first.kind(), Kind::Row { .. }) { rows(source, first, last) } else { run_range(source, first, last) };
+    let range = if matches!(first.kind(), Kind::Row { .. }) { rows(source, first, last) } else { run_range(source, first, last) };
     let mut draft = Draft::default();
     draft.touched.push(first.content().start..last.content().end);
     let mut at = Some(*first);

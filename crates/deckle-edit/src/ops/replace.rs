@@ -8,9 +8,22 @@ use crate::fit::{self, Payload};
 use crate::{EditError, gates};
 
 /// Replaces `from` in a block's own text, or all of it.
-pub(super) fn text(context: &Context<'_>, block: &Block<'_>, from: Option<&str>, to: &str) -> Result<Draft, EditError> {
+pub(super) fn text(context: &Context<'_>, block: &Block<'_>, whole: bool, from: Option<&str>, to: &str) -> Result<Draft, EditError> {
     const OPERATOR: &str = "$replaceText";
     let source = context.tree.source();
+    if whole && from.is_none() && block.heading_level().is_some() {
+        let hint = "to retitle it select the `$header`; to replace the section use `$replace`; to change words in it say `from`";
+        return Err(wrong_type(context, OPERATOR, block, "a section has no text of its own", hint));
+    }
+    if from.is_some() && own_range(block).is_none_or(|_| matches!(block.kind(), Kind::Table { .. } | Kind::Row { .. })) {
+        return Err(wrong_type(
+            context,
+            OPERATOR,
+            block,
+            "`from` is in none of its blocks",
+            "read it again and copy `from` byte for byte",
+        ));
+    }
     if matches!(block.kind(), Kind::Table { .. } | Kind::Row { .. }) {
         return Err(wrong_type(
             context,

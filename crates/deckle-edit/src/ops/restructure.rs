@@ -148,27 +148,96 @@ pub(super) fn wrap(
             "wrap them one run at a time",
         ));
     }
-    let colons = ":".repeat(longest + 1);
     let label = label.filter(|label| !label.trim().is_empty());
-    let opening = match (context.tree.dialect(), label) {
-        (Dialect::VitePress, Some(label)) => format!("{colons} {name} {label}"),
-        (Dialect::VitePress, None) => format!("{colons} {name}"),
-        (_, Some(label)) => format!("{colons}{name}[{label}]"),
-        (_, None) => format!("{colons}{name}"),
-    };
+    if label.is_some_and(|label| label.contains(['\n', '\r'])) {
+        return Err(EditError::Payload { why: "a label is one line".into(), hint: "put the rest into the container".into() });
+    }
     let prefix = fit::prefix_of(&first_block);
     let start = first_block.content().start;
     let line = fit::line_start(source, start);
     let on_marker_line = first_block.previous().is_none() && first_block.span().start > line;
+    let stop = fit::line_stop(source, last_block.content().end);
+    if let Some(marks) = Marks::of(context.tree.dialect(), name, label) {
+        if on_marker_line {
+            let hint = "insert the callout behind the marker with `$replace`";
+            return Err(wrong_type(context, operator, &first_block, "it stands on the line of a marker", hint));
+        }
+        draft.splices.push(Splice::insert(line, format!("{prefix}{}{end}", marks.opening(&prefix, end))));
+        let mut at = line;
+        while at <= stop {
+            // What stands in front of each line goes behind the prefixes of what holds it.
+            let text = &source[at..fit::line_stop(source, at)];
+            let lead = if text.starts_with(prefix.as_str()) { prefix.len() } else { prefix.trim_end().len().min(text.len()) };
+            let mark = if text[lead..].trim().is_empty() { marks.each.trim_end() } else { marks.each };
+            if !mark.is_empty() {
+                draft.splices.push(Splice::insert(at + lead, mark));
+            }
+            let next = fit::next_line(source, at);
+            if next == at {
+                break;
+            }
+            at = next;
+        }
+        draft.added = marks.added;
+        draft.touched.push(start..last_block.content().end);
+        return Ok(draft);
+    }
+    let colons = ":".repeat(longest + 1);
+    let opening = match (context.tree.dialect(), label) {
+        (Dialect::VitePress, Some(label)) => format!("{colons} {name} {label}"),
+        (Dialect::VitePress, None) => format!("{colons} {name}"),
+        (Dialect::Myst, Some(label)) => format!("{colons}{{{name}}} {label}"),
+        (Dialect::Myst, None) => format!("{colons}{{{name}}}"),
+        (_, Some(label)) => format!("{colons}{name}[{label}]"),
+        (_, None) => format!("{colons}{name}"),
+    };
     draft.splices.push(if on_marker_line {
         Splice::insert(start, format!("{opening}{end}{prefix}"))
     } else {
         Splice::insert(line, format!("{prefix}{opening}{end}"))
     });
-    draft.splices.push(Splice::insert(fit::line_stop(source, last_block.content().end), format!("{end}{prefix}{colons}")));
+    draft.splices.push(Splice::insert(stop, format!("{end}{prefix}{colons}")));
+    let holders: Vec<Block<'_>> = first_block.ancestors().collect();
+    insert::lengthen(context, &holders, longest + 1, &mut draft);
     draft.added = 1;
     draft.touched.push(start..last_block.content().end);
     Ok(draft)
+}
+
+/// A container that marks each of its lines.
+struct Marks {
+    opening: String,
+    /// What stands between the opening and the first block.
+    gap: bool,
+    /// What stands in front of each line.
+    each: &'static str,
+    /// How many blocks it is.
+    added: usize,
+}
+
+impl Marks {
+    fn of(dialect: Dialect, name: &str, label: Option<&str>) -> Option<Self> {
+        // Other containers have no marks of their own there.
+        if crate::blocks::container_type(name) != "callout" {
+            return None;
+        }
+        match dialect {
+            Dialect::MkDocs => {
+                let label = label.map(|label| format!(" \"{}\"", label.replace('"', "'"))).unwrap_or_default();
+                Some(Self { opening: format!("!!! {name}{label}"), gap: false, each: "    ", added: 1 })
+            }
+            // The title is a paragraph, which the first block would go on with.
+            Dialect::Obsidian => {
+                let label = label.map(|label| format!(" {label}")).unwrap_or_default();
+                Some(Self { opening: format!("> [!{name}]{label}"), gap: true, each: "> ", added: 2 })
+            }
+            _ => None,
+        }
+    }
+
+    fn opening(&self, prefix: &str, end: &str) -> String {
+        if self.gap { format!("{}{end}{prefix}>", self.opening) } else { self.opening.clone() }
+    }
 }
 
 /// Takes a directive away and keeps what is inside.
