@@ -36,6 +36,12 @@ pub trait Documents {
         None
     }
 
+    /// Returns a document as the caller knows it: at a revision, or without one as it was when the caller last read it. Nothing when there is no
+    /// such revision, or the caller has not read it.
+    fn known(&self, _key: &DocKey, _revision: Option<&str>) -> Option<(Tree, Ids)> {
+        None
+    }
+
     /// Returns the splices that keep every link right when `from` becomes `to`, by the key that each document has before, when the
     /// documents can plan and prove that themselves. `changed` is laid over them first; nothing there deletes a document.
     fn rename_fixes(&self, _changed: Changed<'_>, _from: &DocKey, _to: &DocKey) -> Option<Result<Fixes, Diag>> {
@@ -75,7 +81,20 @@ pub fn front_value(tree: &Tree) -> Value {
 
 fn toml_value(text: &str) -> Option<Value> {
     let table: toml::Table = toml::from_str(text).ok()?;
-    serde_json::to_value(table).ok()
+    Some(plain(toml::Value::Table(table)))
+}
+
+/// A TOML value as a JSON value, dates as the texts that they are written as.
+fn plain(value: toml::Value) -> Value {
+    match value {
+        toml::Value::Datetime(date) => Value::String(date.to_string()),
+        toml::Value::Array(all) => all.into_iter().map(plain).collect(),
+        toml::Value::Table(table) => Value::Object(table.into_iter().map(|(name, value)| (name, plain(value))).collect()),
+        toml::Value::String(text) => Value::String(text),
+        toml::Value::Boolean(flag) => Value::Bool(flag),
+        toml::Value::Integer(number) => number.into(),
+        toml::Value::Float(number) => number.into(),
+    }
 }
 
 /// Documents in memory.
@@ -170,6 +189,10 @@ impl Documents for Overlay<'_> {
 
     fn deleted(&self, key: &DocKey) -> Option<(Tree, Ids)> {
         self.base.deleted(key)
+    }
+
+    fn known(&self, key: &DocKey, revision: Option<&str>) -> Option<(Tree, Ids)> {
+        self.base.known(key, revision)
     }
 
     fn rename_fixes(&self, changed: Changed<'_>, from: &DocKey, to: &DocKey) -> Option<Result<Fixes, Diag>> {

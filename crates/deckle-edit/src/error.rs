@@ -2,6 +2,8 @@
 
 use deckle_doc::{Diag, DocKey, LimitError};
 
+use crate::schema::Problem;
+
 /// A block as an error names it: `key › section › "first line"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place(pub String);
@@ -120,6 +122,14 @@ pub enum EditError {
         /// Its text now.
         text: String,
     },
+    /// No such revision of a document.
+    #[error("there is no revision `{revision}` of `{key}` to compare with")]
+    NoRevision {
+        /// The document.
+        key: DocKey,
+        /// The revision asked for.
+        revision: String,
+    },
     /// No such document.
     #[error("there is no document `{key}`")]
     NoDocument {
@@ -162,6 +172,16 @@ pub enum EditError {
         /// What to do.
         hint: String,
     },
+    /// A document would break the schema that it is bound to.
+    #[error("`{key}` would break the schema `{schema}`: {}", .problems.first().map_or("", |problem| problem.what.as_str()))]
+    Schema {
+        /// The document.
+        key: DocKey,
+        /// The schema.
+        schema: String,
+        /// What is wrong.
+        problems: Vec<Problem>,
+    },
     /// The result is past a limit.
     #[error(transparent)]
     Limit(#[from] LimitError),
@@ -189,11 +209,13 @@ impl EditError {
             Self::Nesting { .. } => "nesting",
             Self::Gate { .. } => "content-gate",
             Self::Stale { .. } => "stale",
+            Self::NoRevision { .. } => "no-revision",
             Self::NoDocument { .. } => "no-document",
             Self::Exists { .. } => "document-exists",
             Self::NotDeleted { .. } => "not-deleted",
             Self::Section { .. } => "section",
             Self::FrontMatter { .. } => "front-matter",
+            Self::Schema { .. } => "schema",
             Self::Limit(limit) => Diag::from(limit).code,
             Self::Rename { diag } => diag.code,
         }
@@ -260,6 +282,8 @@ impl From<&EditError> for Diag {
                 .at(place.0.clone())
                 .at(format!("it now reads: {text}"))
                 .hint("look at the text above, and send the edit again with it as the base"),
+            EditError::NoRevision { .. } => diag
+                .hint("read the document again, and give the revision that the read names; without `base` the last read counts"),
             EditError::NoDocument { near, .. } => {
                 let diag = diag.at_all(near.iter().map(|key| format!("near: {key}")));
                 diag.hint("list the documents to see the keys")
@@ -271,6 +295,11 @@ impl From<&EditError> for Diag {
             EditError::Section { candidates, .. } => diag
                 .at_all(places(candidates))
                 .hint("name one of the sections above, its path as `Parent › Child`, or its heading's `$id`"),
+            EditError::Schema { problems, .. } => {
+                let diag = diag.at_all(problems.iter().skip(1).map(|problem| format!("and {}", problem.what)));
+                // The first thing to do; the next refusal names the next.
+                diag.hint(problems.first().map(|problem| problem.hint.clone()).unwrap_or_default())
+            }
             EditError::Limit(limit) => limit.into(),
         }
     }

@@ -11,8 +11,8 @@ use crate::language::Predicate;
 use crate::value::{a_type, type_of};
 use crate::{EditError, select};
 use relation::{RELATIONS, Relating};
-pub(crate) use test::order;
 use test::{Test, tests};
+pub(crate) use test::{is_date, order};
 
 /// A conjunction of clauses over one document.
 #[derive(Clone, Debug, Default)]

@@ -6,6 +6,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod blocks;
+pub mod catalogue;
+pub mod config;
 pub mod documents;
 mod error;
 pub mod filter;
@@ -21,11 +23,14 @@ pub mod prove;
 pub mod read;
 pub mod receipt;
 mod rename;
+pub mod schema;
 pub mod sections;
 mod select;
+mod stale;
 mod value;
 
 pub use blocks::{own_text, section_path, shown_block, shown_text, type_name};
+pub use config::Config;
 pub use documents::{Documents, Overlay, Sources};
 pub use error::{EditError, Place};
 pub use language::{Expect, Operation};

@@ -61,9 +61,7 @@ pub(crate) fn targets(context: &Context<'_>, op: &BlockOp) -> Vec<Selected> {
         BlockOpKind::SetAttr { .. }
         | BlockOpKind::Toggle { .. }
         | BlockOpKind::Unwrap
-        | BlockOpKind::ReplaceText { from: None, .. } => {
-            roots(context.tree, context.ids, context.key, &op.predicate)
-        }
+        | BlockOpKind::ReplaceText { from: None, .. } => roots(context.tree, context.ids, context.key, &op.predicate),
         BlockOpKind::ReplaceText { from: Some(from), .. } => holding(context, all(), from),
         _ => coalesced(context, all()),
     }

@@ -17,7 +17,8 @@ use crate::language::operation::{BlockOp, BlockOpKind, Create, Expect, IfExists,
 use crate::ops::{self, Context, Draft};
 use crate::proof;
 use crate::receipt::{DocumentReceipt, Receipt};
-use crate::{EditError, Operation, Place, gates, own_text, rename};
+use crate::schema::Schema;
+use crate::{Config, EditError, Operation, Place, gates, own_text, rename, stale};
 
 /// How strict the surface is that an operation came through.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct Policy {
     pub rules: Rules,
     /// Named templates of keys: `person` is `people/{{slug}}`.
     pub keys: std::collections::BTreeMap<String, String>,
+    /// What documents must be: enforced where every mutation carries its guards, else noted.
+    pub schemas: Vec<Schema>,
     /// The date that `{{today}}` in a template stands for: `2026-03-16`.
     pub today: Option<String>,
 }
@@ -46,6 +49,7 @@ impl Policy {
             dialect: Dialect::Generic,
             rules: Rules::default(),
             keys: BTreeMap::new(),
+            schemas: Vec::new(),
             today: None,
         }
     }
@@ -54,6 +58,17 @@ impl Policy {
     #[must_use]
     pub fn agent() -> Self {
         Self { strict: true, gates: true, ..Self::person() }
+    }
+
+    /// The same policy in a workspace that says so: its key templates and schemas, and its dialect where it names one.
+    #[must_use]
+    pub fn configured(self, config: &Config) -> Self {
+        Self {
+            dialect: config.dialect.unwrap_or(self.dialect),
+            keys: config.keys.clone(),
+            schemas: config.schemas.clone(),
+            ..self
+        }
     }
 
     /// The same policy in a dialect.
@@ -115,8 +130,14 @@ pub fn plan(documents: &dyn Documents, operation: &Operation, policy: &Policy) -
     if policy.strict && !cfg!(sabotage = "ignore_guard") {
         guarded(steps)?;
     }
-    let mut planner =
-        Planner { overlay: Overlay::new(documents), base: documents, log: BTreeMap::new(), notes: Vec::new(), policy };
+    let mut planner = Planner {
+        overlay: Overlay::new(documents),
+        base: documents,
+        log: BTreeMap::new(),
+        done: Vec::new(),
+        notes: Vec::new(),
+        policy,
+    };
     for step in steps {
         planner.step(step)?;
     }
@@ -146,7 +167,7 @@ fn guarded(steps: &[Step]) -> Result<(), EditError> {
 }
 
 /// A document with what an operator selected in it.
-type Found = (DocKey, Tree, Ids, Vec<crate::select::Selected>);
+pub(crate) type Found = (DocKey, Tree, Ids, Vec<crate::select::Selected>);
 
 /// What happened to a document so far.
 #[derive(Default)]
@@ -164,6 +185,8 @@ struct Planner<'d> {
     base: &'d dyn Documents,
     /// By the key that a document has now; deleted ones by the key that they had.
     log: BTreeMap<DocKey, Record>,
+    /// The same, checked.
+    done: Vec<(DocKey, Record)>,
     notes: Vec<String>,
     policy: &'d Policy,
 }
@@ -201,6 +224,9 @@ impl Planner<'_> {
             }
         }
         for (op, found) in update.blocks.iter().zip(&counts) {
+            for one in found {
+                stale::check(self.base, one, op, update.base.as_deref())?;
+            }
             expect_blocks(op, found)?;
         }
         for key in keys {
@@ -487,10 +513,36 @@ impl Planner<'_> {
         self.overlay.put(key.clone(), Some((new, ids)));
     }
 
-    fn finish(self) -> Result<Plan, EditError> {
+    /// An edit may leave a document as it was against its schema, and may not make it so.
+    fn conforms(&mut self, key: &DocKey, before: Option<(&DocKey, &Tree)>, new: &Tree) -> Result<(), EditError> {
+        for schema in self.policy.schemas.iter().filter(|schema| schema.is_for(key, new)) {
+            let known =
+                before.filter(|(key, old)| schema.is_for(key, old)).map(|(_, old)| schema.problems(old)).unwrap_or_default();
+            let problems: Vec<_> = schema.problems(new).into_iter().filter(|problem| !known.contains(problem)).collect();
+            if problems.is_empty() {
+                continue;
+            }
+            if self.policy.strict {
+                return Err(EditError::Schema { key: key.clone(), schema: schema.name.clone(), problems });
+            }
+            let name = &schema.name;
+            self.notes
+                .extend(problems.into_iter().map(|problem| format!("`{key}` against the schema `{name}`: {}", problem.what)));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Plan, EditError> {
+        for (key, record) in std::mem::take(&mut self.log) {
+            if let Some(new) = self.overlay.tree(&key).filter(|_| !self.policy.schemas.is_empty()) {
+                let old = record.before.as_ref().and_then(|before| self.base.tree(before));
+                self.conforms(&key, record.before.as_ref().zip(old.as_ref()), &new)?;
+            }
+            self.done.push((key, record));
+        }
         let mut changes = Vec::new();
         let mut receipt = Receipt { notes: self.notes, ..Receipt::default() };
-        for (key, record) in self.log {
+        for (key, record) in self.done {
             let old =
                 record.before.as_ref().and_then(|before| self.base.tree(before).map(|tree| (self.base.ids(before, &tree), tree)));
             let new = self.overlay.tree(&key).map(|tree| (self.overlay.ids(&key, &tree), tree));

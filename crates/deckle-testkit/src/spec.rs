@@ -39,8 +39,8 @@ pub trait Engine {
     /// A case begins: what was remembered of the one before is nothing to it.
     fn begin(&self) {}
 
-    /// Runs one operation, in YAML, on a workspace; `agent` where it is an agent's surface.
-    fn run(&self, workspace: &Workspace, operation: &str, agent: bool) -> Outcome;
+    /// Runs one operation on a workspace.
+    fn run(&self, workspace: &Workspace, step: &Step) -> Outcome;
 }
 
 /// One thing that a case expects, and what came instead.
@@ -67,7 +67,7 @@ impl Case {
         let mut workspace = self.workspace.clone();
         let mut wanted = Vec::new();
         for step in &self.steps {
-            let outcome = engine.run(&workspace, &step.operation, step.agent);
+            let outcome = engine.run(&workspace, step);
             if let Outcome::Changed(documents, _) = &outcome {
                 workspace.documents.clone_from(documents);
             }

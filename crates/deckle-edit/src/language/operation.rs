@@ -161,6 +161,8 @@ pub struct Update {
     pub blocks: Vec<BlockOp>,
     /// A change that removes much must say so: `removed: true`, or what goes, in words.
     pub removed: bool,
+    /// The revision that the caller looked at: blocks that changed since are stale.
+    pub base: Option<String>,
 }
 
 /// A block operator with its selection.

@@ -327,7 +327,7 @@ fn update(map: &Map<String, Value>) -> Result<Update, EditError> {
         if is_operator(key) && !map.contains_key("update") { &mut body } else { &mut rest }.insert(key.clone(), value.clone());
     }
     let map = &rest;
-    only(map, "`update`", &["operation", "filter", "update", "expect", "sort", "limit", "removed"])?;
+    only(map, "`update`", &["operation", "filter", "update", "expect", "sort", "limit", "removed", "base"])?;
     let filter = map.get("filter").ok_or_else(|| {
         EditError::syntax("`update` needs a filter", "write `filter: { $key: … }`; `{}` on purpose is every document")
     })?;
@@ -346,6 +346,7 @@ fn update(map: &Map<String, Value>) -> Result<Update, EditError> {
         unset: Vec::new(),
         blocks: Vec::new(),
         removed: map.get("removed").is_some_and(|value| value.as_bool() != Some(false)),
+        base: map.get("base").map(|value| text_of("base", Some(value))).transpose()?,
     };
     for (name, argument) in &body {
         match name.as_str() {

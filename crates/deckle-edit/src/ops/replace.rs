@@ -8,7 +8,13 @@ use crate::fit::{self, Payload};
 use crate::{EditError, gates};
 
 /// Replaces `from` in a block's own text, or all of it.
-pub(super) fn text(context: &Context<'_>, block: &Block<'_>, whole: bool, from: Option<&str>, to: &str) -> Result<Draft, EditError> {
+pub(super) fn text(
+    context: &Context<'_>,
+    block: &Block<'_>,
+    whole: bool,
+    from: Option<&str>,
+    to: &str,
+) -> Result<Draft, EditError> {
     const OPERATOR: &str = "$replaceText";
     let source = context.tree.source();
     if whole && from.is_none() && block.heading_level().is_some() {

@@ -37,6 +37,15 @@ pub(super) fn relocate(
     let mut draft = Draft::default();
     for target in targets {
         let block = context.tree.block(target.block);
+        let in_table = matches!(goal_block.kind(), Kind::Row { .. } | Kind::Table { .. });
+        if matches!(block.kind(), Kind::Row { .. }) && !in_table {
+            let hint = "name a row or a table as the destination, or write the text anew with `$insertAfter`";
+            return Err(wrong_type(context, operator, &block, "a row stands only in a table", hint));
+        }
+        if matches!(block.kind(), Kind::Cell) {
+            let hint = "write its text there with `$replaceText`";
+            return Err(wrong_type(context, operator, &block, "a cell stays in its row", hint));
+        }
         let range = extent(&block, target.tree);
         if moves && range.contains(&goal_block.content().start) {
             return Err(EditError::Overlap {

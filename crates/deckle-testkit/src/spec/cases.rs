@@ -45,6 +45,8 @@ pub struct Step {
     pub operation: String,
     /// Whether it comes through an agent's surface.
     pub agent: bool,
+    /// The revision at which the caller last read the documents: how many operations of the case had run.
+    pub read: Option<usize>,
     /// What is expected of it.
     pub expected: Vec<Fenced>,
 }
@@ -114,6 +116,8 @@ impl File {
             }
         }
         edits.sort_by_key(|(range, ..)| range.start);
+        // The rows of a table share the blocks in front of it.
+        edits.dedup_by_key(|(range, ..)| range.start);
         for (range, in_table, got) in edits.into_iter().rev() {
             if in_table {
                 if let Some(line) = lines.get_mut(range.start) {
@@ -188,7 +192,10 @@ impl Section {
         let mut workspace = Workspace { documents: BTreeMap::new(), dialect: "generic".into(), config: String::new() };
         for block in &self.documents {
             let text = if block.has("escaped") { unescaped(&block.text) } else { block.text.clone() };
-            let text = filled(&text, false);
+            let mut text = filled(&text, false);
+            if let Some(times) = block.word("repeat").and_then(|number| number.parse().ok()) {
+                text = text.trim_end_matches('\n').repeat(times) + "\n";
+            }
             if block.kind() == "config" {
                 workspace.config = text;
                 continue;
@@ -202,7 +209,8 @@ impl Section {
         for block in &self.blocks {
             if block.kind() == "op" {
                 let operation = filled(&block.text, true);
-                steps.push(Step { operation, agent: block.has("agent"), expected: Vec::new() });
+                let read = block.word("read").and_then(|number| number.parse().ok());
+                steps.push(Step { operation, agent: block.has("agent"), read, expected: Vec::new() });
             } else if let Some(step) = steps.last_mut() {
                 step.expected.push(block.clone());
             }

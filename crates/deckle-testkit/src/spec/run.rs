@@ -1,15 +1,15 @@
 //! The reference implementation: the edit language itself.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use deckle_doc::{Diag, Dialect, DocKey, Ids, Tree};
 use deckle_edit::language::Predicate;
 use deckle_edit::sections::{self, SectionEdit};
-use deckle_edit::{Documents, EditError, Operation, Policy, Sources, plan, read, read_value};
+use deckle_edit::{Config, Documents, EditError, Operation, Policy, Sources, plan, read, read_value, schema};
 use serde_json::{Value, json};
 
-use super::{Engine, Outcome, Workspace};
+use super::{Engine, Outcome, Step, Workspace};
 
 /// The edit language, and beside it what a crate adds.
 pub struct Reference<'e> {
@@ -17,6 +17,8 @@ pub struct Reference<'e> {
     pub also: &'e dyn Fn(&Workspace, &Value) -> Option<Outcome>,
     /// Ids carried through a case's operations, by key and text.
     carried: RefCell<Carried>,
+    /// The documents before each operation.
+    revisions: RefCell<Vec<BTreeMap<String, String>>>,
 }
 
 type Carried = HashMap<(DocKey, String), Ids>;
@@ -25,7 +27,7 @@ impl<'e> Reference<'e> {
     /// The edit language with what a crate adds.
     #[must_use]
     pub fn with(also: &'e dyn Fn(&Workspace, &Value) -> Option<Outcome>) -> Self {
-        Self { also, carried: RefCell::default() }
+        Self { also, carried: RefCell::default(), revisions: RefCell::default() }
     }
 }
 
@@ -38,7 +40,11 @@ impl Default for Reference<'_> {
 /// Documents whose blocks keep their ids from one operation to the next, as on a branch.
 struct Branch<'b> {
     sources: Sources,
+    dialect: Dialect,
     carried: &'b Carried,
+    revisions: &'b [BTreeMap<String, String>],
+    /// The revision that the caller last read.
+    read: Option<usize>,
 }
 
 impl Documents for Branch<'_> {
@@ -50,6 +56,14 @@ impl Documents for Branch<'_> {
         self.sources.tree(key)
     }
 
+    fn known(&self, key: &DocKey, revision: Option<&str>) -> Option<(Tree, Ids)> {
+        let at = revision.map_or(self.read, |revision| revision.parse().ok())?;
+        let text = self.revisions.get(at)?.get(key.as_str())?;
+        let tree = Tree::parse(text.as_str(), self.dialect).ok()?;
+        let ids = self.ids(key, &tree);
+        Some((tree, ids))
+    }
+
     fn ids(&self, key: &DocKey, tree: &Tree) -> Ids {
         self.carried.get(&(key.clone(), tree.source().to_owned())).cloned().unwrap_or_else(|| Ids::derive(tree))
     }
@@ -58,17 +72,19 @@ impl Documents for Branch<'_> {
 impl Engine for Reference<'_> {
     fn begin(&self) {
         self.carried.borrow_mut().clear();
+        self.revisions.borrow_mut().clear();
     }
 
-    fn run(&self, workspace: &Workspace, operation: &str, agent: bool) -> Outcome {
-        let value = match read_value(operation) {
+    fn run(&self, workspace: &Workspace, step: &Step) -> Outcome {
+        self.revisions.borrow_mut().push(workspace.documents.clone());
+        let value = match read_value(&step.operation) {
             Ok(value) => value,
             Err(error) => return refused(&error),
         };
         if let Some(outcome) = (self.also)(workspace, &value) {
             return outcome;
         }
-        answer(workspace, &value, agent, &mut self.carried.borrow_mut()).unwrap_or_else(|error| refused(&error))
+        self.answer(workspace, &value, step).unwrap_or_else(|error| refused(&error))
     }
 }
 
@@ -77,27 +93,52 @@ fn refused(error: &EditError) -> Outcome {
     Outcome::Refused(diag.code.to_owned(), diag.to_string())
 }
 
-fn answer(workspace: &Workspace, value: &Value, agent: bool, carried: &mut Carried) -> Result<Outcome, EditError> {
-    let dialect = Dialect::named(&workspace.dialect)
-        .ok_or_else(|| EditError::Payload { why: format!("`{}` is no dialect", workspace.dialect), hint: String::new() })?;
-    let mut sources = Sources::new();
-    for (key, text) in &workspace.documents {
-        sources.insert(key_of(key)?, text, dialect);
-    }
-    let mut policy = if agent { Policy::agent() } else { Policy::person() }.in_dialect(dialect);
-    policy.today = Some("2026-03-16".into());
-    if let Some(key) = value.get("write_back").and_then(Value::as_str) {
-        return write_back(workspace, &policy, &key_of(key)?, value);
-    }
-    let (outcome, ids) = {
-        let branch = Branch { sources, carried };
-        match operation(&branch, value)? {
-            Asked::Words(text) => (Outcome::Read(text), Vec::new()),
-            Asked::Operation(operation) => perform(workspace, &branch, &operation, &policy)?,
+impl Reference<'_> {
+    fn answer(&self, workspace: &Workspace, value: &Value, step: &Step) -> Result<Outcome, EditError> {
+        let dialect = Dialect::named(&workspace.dialect)
+            .ok_or_else(|| EditError::Payload { why: format!("`{}` is no dialect", workspace.dialect), hint: String::new() })?;
+        let mut sources = Sources::new();
+        for (key, text) in &workspace.documents {
+            sources.insert(key_of(key)?, text, dialect);
         }
-    };
-    carried.extend(ids);
-    Ok(outcome)
+        let config = Config::parse(&workspace.config)?;
+        let mut policy = if step.agent { Policy::agent() } else { Policy::person() }.in_dialect(dialect).configured(&config);
+        policy.today = Some("2026-03-16".into());
+        if let Some(key) = value.get("write_back").and_then(Value::as_str) {
+            return write_back(workspace, &policy, &key_of(key)?, value);
+        }
+        if let Some(what) = value.get("schema") {
+            return schemas(&sources, &config, what, value);
+        }
+        let (outcome, ids) = {
+            let (carried, revisions) = (self.carried.borrow(), self.revisions.borrow());
+            let branch = Branch { sources, dialect, carried: &carried, revisions: &revisions, read: step.read };
+            match operation(&branch, value)? {
+                Asked::Words(text) => (Outcome::Read(text), Vec::new()),
+                Asked::Operation(operation) => perform(workspace, &branch, &operation, &policy)?,
+            }
+        };
+        self.carried.borrow_mut().extend(ids);
+        Ok(outcome)
+    }
+}
+
+/// `schema: infer` prints the schema of all documents, `schema: check` what they are not.
+fn schemas(sources: &Sources, config: &Config, what: &Value, value: &Value) -> Result<Outcome, EditError> {
+    if what.as_str() == Some("infer") {
+        let mut schema = schema::infer(value["name"].as_str().unwrap_or("doc"), sources.iter().map(|(_, tree)| tree));
+        schema.folder = value["folder"].as_str().map(str::to_owned);
+        return Ok(Outcome::Read(schema.to_toml()));
+    }
+    let mut out = String::new();
+    for (key, tree) in sources.iter() {
+        for schema in config.schemas.iter().filter(|schema| schema.is_for(key, tree)) {
+            for problem in schema.problems(tree) {
+                out.push_str(&format!("{key}: {} ({})\n", problem.what, problem.hint));
+            }
+        }
+    }
+    Ok(Outcome::Read(out))
 }
 
 type Performed = (Outcome, Vec<((DocKey, String), Ids)>);
