@@ -5,6 +5,7 @@ mod deps;
 mod fuzz;
 mod prove;
 mod sabotage;
+mod spec;
 mod tidy;
 mod workspace;
 
@@ -34,6 +35,15 @@ enum Task {
         /// Only this one.
         #[arg(long)]
         only: Option<String>,
+    },
+    /// Run every case of `spec/` on an implementation: a command that reads one operation a line and writes one answer a line, both JSON.
+    Spec {
+        /// The command, run by `sh -c`.
+        #[arg(long, required_unless_present = "answer", conflicts_with = "answer")]
+        against: Option<String>,
+        /// Be such a command: answer as the reference does.
+        #[arg(long)]
+        answer: bool,
     },
     /// Try a property on real documents: many times, from a seed.
     Prove {
@@ -76,6 +86,8 @@ fn main() -> ExitCode {
         Task::Bench => bench::run(&root),
         Task::Sabotage { only } => sabotage::run(&root, only.as_deref()),
         Task::Prove { what: Prove::Edits { corpus, seed, edits } } => prove::edits::run(&corpus, seed, edits),
+        Task::Spec { against: Some(command), .. } => spec::against(&root, &command),
+        Task::Spec { .. } => spec::answer(),
         Task::Fuzz { seconds, only } => fuzz::run(&root, seconds, only.as_deref()),
     };
     match outcome {

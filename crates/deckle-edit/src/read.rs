@@ -84,18 +84,68 @@ pub fn entry_line(key: &DocKey, entry: &Value) -> String {
     parts.join(" › ")
 }
 
-/// Returns the document, or the selected blocks of it, as XML-like text with ids: what an agent reads to edit by id. Blocks are whole; past
-/// `budget` characters the rest is named with the call that reads it.
+/// A token of English text is about so many bytes; budgets are stated in tokens and kept in bytes.
+pub const TOKEN_BYTES: usize = 4;
+
+/// What of a document a read shows.
+pub struct Part<'p> {
+    /// Which blocks; all without a clause.
+    pub scope: &'p Predicate,
+    /// The block to go on from, by its id; what stands before it was read already.
+    pub from: Option<&'p str>,
+    /// At most so many bytes, cut between blocks; the first block is shown whole.
+    pub budget: usize,
+    /// The call that reads on from a block, in the words of the surface.
+    pub call: &'p dyn Fn(&str) -> String,
+}
+
+impl<'p> Part<'p> {
+    /// Everything that a predicate selects.
+    #[must_use]
+    pub fn all(scope: &'p Predicate) -> Self {
+        Self { scope, from: None, budget: usize::MAX, call: &|id| format!("block {id}") }
+    }
+}
+
+/// Returns the document, or a part of it, as XML-like text with ids: what an agent reads to edit by id. Past the budget the rest is counted,
+/// with the call that reads it.
 #[must_use]
-pub fn lens(key: &DocKey, tree: &Tree, ids: &Ids, scope: &Predicate, budget: usize) -> String {
+pub fn lens(key: &DocKey, tree: &Tree, ids: &Ids, part: &Part<'_>) -> String {
     let mut out = format!("<document key=\"{key}\">\n");
-    let whole = scope.clauses.is_empty();
-    let chosen: Vec<Block<'_>> = if whole {
+    let (shown, rest) = within(chosen(key, tree, ids, part), part, |block| {
+        let mut text = String::new();
+        lens_block(&mut text, block, ids, 1);
+        text
+    });
+    out.push_str(&shown);
+    if let Some((next, count)) = rest {
+        let call = (part.call)(ids.id(next.index()).unwrap_or_default());
+        let _ = writeln!(out, "  <more blocks=\"{count}\" read=\"{}\"/>", escape(&call));
+    }
+    out.push_str("</document>\n");
+    out
+}
+
+/// Returns the document, or a part of it, as it is on disk; past the budget a last line counts the rest and names the call that reads it.
+#[must_use]
+pub fn raw(key: &DocKey, tree: &Tree, ids: &Ids, part: &Part<'_>) -> String {
+    let blocks = chosen(key, tree, ids, part);
+    let (mut out, rest) = within(blocks, part, |block| block.raw().to_owned());
+    if let Some((next, count)) = rest {
+        let call = (part.call)(ids.id(next.index()).unwrap_or_default());
+        let _ = writeln!(out, "… {count} more block{}; read on: {call}", if count == 1 { "" } else { "s" });
+    }
+    out
+}
+
+/// The blocks that a part is made of, from the one to go on from.
+fn chosen<'t>(key: &DocKey, tree: &'t Tree, ids: &Ids, part: &Part<'_>) -> Vec<Block<'t>> {
+    let mut blocks: Vec<Block<'t>> = if part.scope.clauses.is_empty() {
         tree.root().children().collect()
     } else {
         let mut until = 0;
         let mut blocks = Vec::new();
-        for selected in select::select(tree, ids, key, scope) {
+        for selected in select::select(tree, ids, key, part.scope) {
             let block = tree.block(selected.block);
             let extent = select::extent(&block, selected.tree);
             if block.span().start < until {
@@ -106,18 +156,27 @@ pub fn lens(key: &DocKey, tree: &Tree, ids: &Ids, scope: &Predicate, budget: usi
         }
         blocks
     };
-    for block in chosen {
-        let mut text = String::new();
-        lens_block(&mut text, &block, ids, 1);
-        if out.len() + text.len() > budget && out.len() > key.as_str().len() + 20 {
-            let id = ids.id(block.index()).unwrap_or_default();
-            let _ = writeln!(out, "  <more from=\"{id}\" hint=\"read the rest with section or block: {id}\"/>");
-            break;
+    if let Some(at) = part.from.and_then(|from| blocks.iter().position(|block| ids.id(block.index()) == Some(from))) {
+        blocks.drain(..at);
+    }
+    blocks
+}
+
+/// As many blocks as the budget takes, and the first that is left with the count of those.
+fn within<'t>(
+    blocks: Vec<Block<'t>>,
+    part: &Part<'_>,
+    text: impl Fn(&Block<'t>) -> String,
+) -> (String, Option<(Block<'t>, usize)>) {
+    let mut out = String::new();
+    for (at, block) in blocks.iter().enumerate() {
+        let text = text(block);
+        if at > 0 && out.len().saturating_add(text.len()) > part.budget {
+            return (out, Some((*block, blocks.len() - at)));
         }
         out.push_str(&text);
     }
-    out.push_str("</document>\n");
-    out
+    (out, None)
 }
 
 fn lens_block(out: &mut String, block: &Block<'_>, ids: &Ids, depth: usize) {

@@ -64,6 +64,12 @@ pub enum Command {
         /// As blocks with ids, as agents read it
         #[arg(long)]
         lens: bool,
+        /// At most so many tokens (4 bytes each), cut between blocks; the last line names the command for the rest
+        #[arg(long, conflicts_with = "lines")]
+        tokens: Option<usize>,
+        /// Go on from the block with this id
+        #[arg(long, value_name = "ID", conflicts_with_all = ["lines", "block"])]
+        from: Option<String>,
         #[command(flatten)]
         at: At,
     },
@@ -192,7 +198,7 @@ pub enum Command {
     },
     /// Create a document; the text comes from standard input unless given
     Create {
-        /// The key
+        /// The key, a template of one (`people/{{slug}}`, `journal/{{today}}`, `talks/{{pair:one,two}}`), or the name of a template in `deckle.toml`
         key: String,
         /// The text
         #[arg(short, long)]
@@ -200,6 +206,9 @@ pub enum Command {
         /// When there is one: fail, skip, suffix or override
         #[arg(long, default_value = "fail")]
         if_exists: String,
+        /// A value for the key's template, `name=value`; may be repeated
+        #[arg(long, value_name = "NAME=VALUE")]
+        value: Vec<String>,
         #[command(flatten)]
         write: Write,
     },
@@ -232,6 +241,9 @@ pub enum Command {
     /// Name a section by its heading, by a path `Parent › Child`, or by the heading's id. A name that fits several is refused, with the candidates.
     #[command(subcommand)]
     Section(SectionCommand),
+    /// Schemas: what the documents of a folder or a type must be, as `deckle.toml` says
+    #[command(subcommand)]
+    Schema(SchemaCommand),
     /// List, create and delete branches
     #[command(subcommand)]
     Branch(BranchCommand),
@@ -438,6 +450,31 @@ pub enum SectionCommand {
         before: bool,
         #[command(flatten)]
         write: Write,
+    },
+}
+
+/// What to do about schemas.
+#[derive(Subcommand)]
+pub enum SchemaCommand {
+    /// Print the schema that documents keep already, to put into `deckle.toml`
+    Infer {
+        /// Its name
+        name: String,
+        /// The folder whose documents are looked at
+        #[arg(long, required_unless_present = "of_type", conflicts_with = "of_type")]
+        folder: Option<String>,
+        /// The `type` in the front matter of the documents that are looked at
+        #[arg(long = "type", value_name = "TYPE")]
+        of_type: Option<String>,
+        #[command(flatten)]
+        at: At,
+    },
+    /// Check documents against the schemas that they are bound to; the exit code is 1 when one is broken
+    Check {
+        /// The keys; all documents without any
+        keys: Vec<String>,
+        #[command(flatten)]
+        at: At,
     },
 }
 

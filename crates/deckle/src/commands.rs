@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod branches;
 mod read;
+mod schema;
 mod write;
 
 use std::io::Write as _;
@@ -21,8 +22,16 @@ pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
     let paint = show::Paint(show::colour(arguments.color));
     match &arguments.command {
         Command::Init { allow_empty } => init(arguments, *allow_empty).await,
-        Command::Get { key, section, block, lines, lens, at } => {
-            read::get(arguments, key, section.as_deref(), block.as_deref(), lines.as_deref(), *lens, at.branch.as_deref()).await
+        Command::Get { key, section, block, lines, lens, tokens, from, at } => {
+            let part = read::Wished {
+                section: section.as_deref(),
+                block: block.as_deref(),
+                lines: lines.as_deref(),
+                lens: *lens,
+                tokens: *tokens,
+                from: from.as_deref(),
+            };
+            read::get(arguments, key, &part, at.branch.as_deref()).await
         }
         Command::Outline { key, at } => read::outline(arguments, key, at.branch.as_deref()).await,
         Command::Blocks { paths, dialect, ids, inline, .. } => read::blocks(paths, dialect, *ids, *inline),
@@ -44,6 +53,7 @@ pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         Command::Restore { keys, at } => write::restore(arguments, keys, at.branch.as_deref()).await,
         Command::Section(command) => write::section(arguments, command).await,
+        Command::Schema(command) => schema::run(arguments, command).await,
         Command::Branch(BranchCommand::List) => branches::list(arguments, &paint).await,
         Command::Branch(BranchCommand::Create { name }) => branches::create(arguments, name).await,
         Command::Branch(BranchCommand::Delete { name }) | Command::Discard { branch: name } => {

@@ -9,6 +9,7 @@ use deckle_agent::models::script::Script;
 use deckle_agent::view::View;
 use deckle_agent::{Model, ModelError, ModelSpec};
 use deckle_doc::{Diag, Dialect, DocKey};
+use deckle_edit::Config;
 use deckle_server::{Turns, TurnsConfig};
 use deckle_store::{Actor, BranchId, InitOptions, Snapshot, Workspace};
 
@@ -45,6 +46,16 @@ pub async fn make(directory: &Path, options: InitOptions) -> Result<Workspace, F
 /// Whether a folder above is a workspace.
 fn in_workspace(directory: &Path) -> bool {
     directory.canonicalize().is_ok_and(|path| path.ancestors().skip(1).any(Workspace::is_workspace))
+}
+
+/// What the workspace says about itself in `deckle.toml`; without the file, nothing.
+pub fn config(workspace: &Workspace) -> Result<Config, Failure> {
+    let Some(folder) = workspace.folder() else { return Ok(Config::default()) };
+    match std::fs::read_to_string(folder.join("deckle.toml")) {
+        Ok(text) => Ok(Config::parse(&text)?),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Config::default()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The snapshot to read: a branch, or the folder as it is now.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use deckle_doc::{Diag, DocKey, Tree};
+use deckle_doc::{BlockIndex, Diag, DocKey, Ids, Tree};
 use deckle_edit::filter::Filter;
 use deckle_edit::language::Predicate;
 use deckle_edit::{Documents, Operation, gates, links as edit_links, read as reading, sections};
@@ -55,35 +55,50 @@ pub(super) async fn read(context: &ToolContext, arguments: &Arguments) -> Result
     let ids = view.ids(&key, &tree);
     let content = if arguments.flag("outline") {
         reading::outline(&tree, &ids)
-    } else if arguments.flag("raw") {
-        let text = tree.source();
-        let mut cut = text.len().min(READ_BUDGET);
-        while !text.is_char_boundary(cut) {
-            cut -= 1;
-        }
-        let more = if cut < text.len() { "\n… cut here; read the rest by section\n" } else { "" };
-        format!("{}{more}", &text[..cut])
-    } else if let Some(section) = arguments.text("section") {
-        let heading = sections::find(&key, &tree, &ids, &section)?;
-        let scope = Predicate::parse(&json!({ "$section": { "$id": ids.id(heading.index()).unwrap_or_default() } }))?;
-        reading::lens(&key, &tree, &ids, &scope, READ_BUDGET)
-    } else if let Some(block) = arguments.text("block") {
-        let Some(index) = ids.find(&block) else {
-            return Err(Diag::new("no-block", format!("there is no block `{block}` in `{key}`"))
-                .hint("read the document again; ids are in the `id` of each block")
-                .into());
-        };
-        let mut wanted = Vec::new();
-        let mut at = Some(tree.block(index));
-        while let Some(block) = at {
-            wanted.push(Value::String(ids.id(block.index()).unwrap_or_default().to_owned()));
-            at = block.next();
-        }
-        reading::lens(&key, &tree, &ids, &Predicate::parse(&json!({ "$id": wanted }))?, READ_BUDGET)
     } else {
-        reading::lens(&key, &tree, &ids, &Predicate::default(), READ_BUDGET)
+        let scope = match (arguments.text("section"), arguments.text("block")) {
+            (Some(section), _) => {
+                let heading = sections::find(&key, &tree, &ids, &section)?;
+                Predicate::parse(&json!({ "$section": { "$id": ids.id(heading.index()).unwrap_or_default() } }))?
+            }
+            (None, Some(block)) => {
+                let mut wanted = Vec::new();
+                let mut at = Some(tree.block(find_block(&key, &ids, &block)?));
+                while let Some(block) = at {
+                    wanted.push(Value::String(ids.id(block.index()).unwrap_or_default().to_owned()));
+                    at = block.next();
+                }
+                Predicate::parse(&json!({ "$id": wanted }))?
+            }
+            (None, None) => Predicate::default(),
+        };
+        let from = arguments.text("from");
+        if let Some(from) = &from {
+            find_block(&key, &ids, from)?;
+        }
+        let raw = arguments.flag("raw");
+        let call = |id: &str| {
+            let mut call = json!({ "key": key.as_str(), "from": id });
+            if let Some(section) = arguments.text("section") {
+                call["section"] = json!(section);
+            }
+            if raw {
+                call["raw"] = json!(true);
+            }
+            format!("read_document {call}")
+        };
+        let part = reading::Part { scope: &scope, from: from.as_deref(), budget: READ_BUDGET, call: &call };
+        if raw { reading::raw(&key, &tree, &ids, &part) } else { reading::lens(&key, &tree, &ids, &part) }
     };
     Ok(Done { documents: 1, ..Done::says(content) })
+}
+
+fn find_block(key: &DocKey, ids: &Ids, id: &str) -> Result<BlockIndex, ToolError> {
+    ids.find(id).ok_or_else(|| {
+        Diag::new("no-block", format!("there is no block `{id}` in `{key}`"))
+            .hint("read the document again; ids are in the `id` of each block")
+            .into()
+    })
 }
 
 /// One document, or the error that names keys near it.

@@ -61,6 +61,7 @@ pub static SPECS: &[ToolSpec] = &[
                     "outline": { "type": "boolean", "description": "only the headings" },
                     "section": { "type": "string", "description": "only this section: its heading, or a path `Parent › Child`" },
                     "block": { "type": "string", "description": "only this block, and what follows it, by id" },
+                    "from": { "type": "string", "description": "go on from this block, by id, where a long read was cut" },
                     "raw": { "type": "boolean", "description": "the bytes as they are, without ids" }
                 }),
             )

@@ -37,10 +37,14 @@ pub(super) fn relocate(
     let mut draft = Draft::default();
     for target in targets {
         let block = context.tree.block(target.block);
-        let in_table = matches!(goal_block.kind(), Kind::Row { .. } | Kind::Table { .. });
-        if matches!(block.kind(), Kind::Row { .. }) && !in_table {
-            let hint = "name a row or a table as the destination, or write the text anew with `$insertAfter`";
-            return Err(wrong_type(context, operator, &block, "a row stands only in a table", hint));
+        let among_rows = match goal_block.kind() {
+            Kind::Row { .. } => true,
+            Kind::Table { .. } => matches!(to.side, Side::Start | Side::End),
+            _ => false,
+        };
+        if matches!(block.kind(), Kind::Row { .. }) != among_rows {
+            let hint = "a row goes `before` or `after` another row, or `into` a table; other text is written with `$insertAfter`";
+            return Err(wrong_type(context, operator, &block, "rows, and nothing else, stand in a table", hint));
         }
         if matches!(block.kind(), Kind::Cell) {
             let hint = "write its text there with `$replaceText`";

@@ -155,7 +155,9 @@ fn content(base: Option<&Piece>, ours: Option<&Piece>, theirs: Option<&Piece>) -
             } else {
                 return Err(());
             };
-            Some(chosen.clone())
+            // A side that put a container around a block, or took one away, changed only how deep it stands.
+            let depth = if ours.depth == base.depth { theirs.depth } else { ours.depth };
+            Some(Piece { depth, ..chosen.clone() })
         }
     })
 }

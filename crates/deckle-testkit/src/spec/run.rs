@@ -199,7 +199,10 @@ fn operation(sources: &dyn Documents, value: &Value) -> Result<Asked, EditError>
         let (key, tree, ids) = document(sources, named)?;
         let scope = value.get("scope").map(Predicate::parse).transpose()?.unwrap_or_default();
         let budget = value["budget"].as_u64().and_then(|budget| usize::try_from(budget).ok()).unwrap_or(usize::MAX);
-        return Ok(Asked::Words(read::lens(&key, &tree, &ids, &scope, budget)));
+        let call = |id: &str| format!("{{ lens: {key}, from: {id} }}");
+        let part = read::Part { scope: &scope, from: value["from"].as_str(), budget, call: &call };
+        let show = if value["raw"].as_bool().unwrap_or(false) { read::raw } else { read::lens };
+        return Ok(Asked::Words(show(&key, &tree, &ids, &part)));
     }
     if let Some(predicate) = value.get("blocks") {
         let (key, tree, ids) = document(sources, value.get("key").unwrap_or(&json!("doc")))?;

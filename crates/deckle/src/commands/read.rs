@@ -26,15 +26,18 @@ pub fn missing(key: &DocKey, all: &[DocKey]) -> Failure {
     Diag::new("no-document", format!("there is no document `{key}`")).at_all(near).hint("`deckle find` lists the keys").into()
 }
 
-pub async fn get(
-    arguments: &Arguments,
-    name: &str,
-    section: Option<&str>,
-    block: Option<&str>,
-    lines: Option<&str>,
-    lens: bool,
-    branch: Option<&str>,
-) -> Result<(), Failure> {
+/// What of a document is wished for.
+#[derive(Default)]
+pub struct Wished<'w> {
+    pub section: Option<&'w str>,
+    pub block: Option<&'w str>,
+    pub lines: Option<&'w str>,
+    pub lens: bool,
+    pub tokens: Option<usize>,
+    pub from: Option<&'w str>,
+}
+
+pub async fn get(arguments: &Arguments, name: &str, wished: &Wished<'_>, branch: Option<&str>) -> Result<(), Failure> {
     let key = key(name)?;
     let workspace = context::open(&arguments.directory).await?;
     let snapshot = match branch {
@@ -43,44 +46,48 @@ pub async fn get(
     };
     let Some(text) = snapshot.text(&key).await? else { return Err(missing(&key, &snapshot.keys().await?)) };
     let mut out = std::io::stdout().lock();
-    if section.is_none() && block.is_none() && lines.is_none() && !lens {
-        out.write_all(text.as_bytes())?;
-        return Ok(());
-    }
-    if let Some(lines) = lines {
-        let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
-        let bad =
-            || Failure::from(Diag::new("usage", format!("`{lines}` is no range of lines")).hint("write `10-20`, counted from 1"));
-        let first: usize = first.trim().parse().map_err(|_| bad())?;
-        let last: usize = last.trim().parse().map_err(|_| bad())?;
-        if first == 0 || last < first {
-            return Err(bad());
-        }
-        for line in text.split_inclusive('\n').skip(first - 1).take(last + 1 - first) {
+    if let Some(range) = wished.lines {
+        for line in lines(range, &text)? {
             out.write_all(line.as_bytes())?;
         }
         return Ok(());
     }
-    let dialect = snapshot.dialect();
-    let tree = Tree::parse(text, dialect).map_err(|error| Failure::from(Diag::from(&error)))?;
+    let Wished { section, block, lens, tokens, from, .. } = *wished;
+    if section.is_none() && block.is_none() && !lens && tokens.is_none() && from.is_none() {
+        out.write_all(text.as_bytes())?;
+        return Ok(());
+    }
+    let tree = Tree::parse(text, snapshot.dialect()).map_err(|error| Failure::from(Diag::from(&error)))?;
     let ids = snapshot.ids(&key, &tree).await?;
+    let known = |id: &str| {
+        if ids.find(id).is_some() {
+            return Ok(());
+        }
+        Err(Failure::from(
+            Diag::new("no-block", format!("there is no block `{id}` in `{key}`")).hint("`deckle get KEY --lens` shows the ids"),
+        ))
+    };
+    block.into_iter().chain(from).try_for_each(known)?;
     let scope = match (section, block) {
         (Some(section), _) => {
             let heading = sections::find(&key, &tree, &ids, section)?;
             Predicate::parse(&json!({ "$section": { "$id": ids.id(heading.index()).unwrap_or_default() } }))?
         }
-        (None, Some(block)) => {
-            if ids.find(block).is_none() {
-                return Err(Diag::new("no-block", format!("there is no block `{block}` in `{key}`"))
-                    .hint("`deckle get KEY --lens` shows the ids")
-                    .into());
-            }
-            Predicate::parse(&json!({ "$id": block }))?
-        }
+        (None, Some(block)) => Predicate::parse(&json!({ "$id": block }))?,
         (None, None) => Predicate::default(),
     };
+    let call = |id: &str| {
+        let section = section.map(|section| format!(" --section '{section}'")).unwrap_or_default();
+        let tokens = tokens.map(|tokens| format!(" --tokens {tokens}")).unwrap_or_default();
+        let lens = if lens { " --lens" } else { "" };
+        format!("deckle get {key}{section}{lens}{tokens} --from {id}")
+    };
+    let budget = tokens.map_or(usize::MAX, |tokens| tokens.saturating_mul(read::TOKEN_BYTES));
+    let part = read::Part { scope: &scope, from, budget, call: &call };
     if lens {
-        out.write_all(read::lens(&key, &tree, &ids, &scope, usize::MAX).as_bytes())?;
+        out.write_all(read::lens(&key, &tree, &ids, &part).as_bytes())?;
+    } else if tokens.is_some() || from.is_some() {
+        out.write_all(read::raw(&key, &tree, &ids, &part).as_bytes())?;
     } else {
         let narrowed = read::narrowed(&tree, &ids, &key, &scope);
         out.write_all(narrowed.as_bytes())?;
@@ -89,6 +96,19 @@ pub async fn get(
         }
     }
     Ok(())
+}
+
+/// The lines of a range, counted from 1.
+fn lines<'t>(range: &str, text: &'t str) -> Result<impl Iterator<Item = &'t str>, Failure> {
+    let (first, last) = range.split_once('-').unwrap_or((range, range));
+    let bad =
+        || Failure::from(Diag::new("usage", format!("`{range}` is no range of lines")).hint("write `10-20`, counted from 1"));
+    let first: usize = first.trim().parse().map_err(|_| bad())?;
+    let last: usize = last.trim().parse().map_err(|_| bad())?;
+    if first == 0 || last < first {
+        return Err(bad());
+    }
+    Ok(text.split_inclusive('\n').skip(first - 1).take(last + 1 - first))
 }
 
 pub async fn outline(arguments: &Arguments, name: &str, branch: Option<&str>) -> Result<(), Failure> {

@@ -40,7 +40,9 @@ async fn apply(
     };
     let dialect = snapshot.dialect();
     let view = context::view(&snapshot, named.as_deref(), dialect).await?;
-    let policy = Policy { strict: write.strict, ..Policy::person().in_dialect(dialect) };
+    let config = context::config(&workspace)?;
+    let today = Some(jiff::Timestamp::now().strftime("%Y-%m-%d").to_string());
+    let policy = Policy { strict: write.strict, today, ..Policy::person().configured(&config).in_dialect(dialect) };
     // A dry run is how the counts are learned, so it needs no guards.
     let policy = if write.dry_run { Policy { strict: false, ..policy } } else { policy };
     let planned = plan(&view, operation, &policy)?;
@@ -87,14 +89,22 @@ fn named_keys(document: &Value) -> Option<Vec<DocKey>> {
 
 fn operation(command: &Command) -> Result<(Value, &Write, String), Failure> {
     match command {
-        Command::Create { key: name, content, if_exists, write } => {
+        Command::Create { key: name, content, if_exists, value, write } => {
             let content = match content {
                 Some(text) => text.clone(),
                 None => stdin()?,
             };
-            let key = key(name)?;
+            // A template stays as it is; a key is read as people write file names.
+            let key = if name.contains("{{") { name.clone() } else { key(name)?.to_string() };
+            let mut values = Map::new();
+            for pair in value {
+                let (name, value) = pair.split_once('=').ok_or_else(|| {
+                    Failure::from(Diag::new("usage", format!("`{pair}` is no value")).hint("write `--value name=value`"))
+                })?;
+                values.insert(name.trim().to_owned(), json!(value.trim()));
+            }
             Ok((
-                json!({ "steps": [{ "$create": { "key": key.as_str(), "content": content, "if_exists": if_exists } }] }),
+                json!({ "steps": [{ "$create": { "key": key, "content": content, "if_exists": if_exists, "values": values } }] }),
                 write,
                 format!("create {key}"),
             ))
@@ -199,7 +209,8 @@ pub async fn section(arguments: &Arguments, command: &SectionCommand) -> Result<
     };
     let (which, edit, write) = match command {
         SectionCommand::Get { which, at } => {
-            return super::read::get(arguments, &which.key, Some(&which.section), None, None, false, at.branch.as_deref()).await;
+            let wished = super::read::Wished { section: Some(&which.section), ..Default::default() };
+            return super::read::get(arguments, &which.key, &wished, at.branch.as_deref()).await;
         }
         SectionCommand::Update { which, content, write } => (which, SectionEdit::Update { content: given(content)? }, write),
         SectionCommand::Insert { which, content, write } => (which, SectionEdit::Insert { content: given(content)? }, write),
