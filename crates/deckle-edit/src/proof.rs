@@ -174,6 +174,11 @@ fn alike(old: &Block<'_>, new: &Block<'_>, edited: bool) -> bool {
         (Kind::List { ordered: a, delimiter: b, tight: c }, Kind::List { ordered: d, delimiter: e, tight: f }) => {
             a == d && b == e && (c == f || edited)
         }
+        // A quote is a callout by its first line.
+        (Kind::Quote, Kind::Quote) => {
+            let name = |block: &Block<'_>| block.callout().map(|callout| callout.name.of(block.tree().source()).to_owned());
+            name(old) == name(new)
+        }
         (Kind::Code { fence: a, .. }, Kind::Code { fence: b, .. }) => a == b,
         (Kind::Table { columns: a }, Kind::Table { columns: b }) => a == b,
         (Kind::FootnoteDefinition { .. }, Kind::FootnoteDefinition { .. })

@@ -78,6 +78,14 @@ pub(super) fn relocate(
 /// A block's text without the prefixes of what holds it.
 pub(super) fn text_of(context: &Context<'_>, block: &Block<'_>, whole: bool) -> String {
     let source = context.tree.source();
+    if let (Kind::Code { fence: None, .. }, Some(code)) = (block.kind(), block.code()) {
+        // Its indent is part of its place; in the new one it has four blanks.
+        let lines = code
+            .trim_end_matches('\n')
+            .split('\n')
+            .map(|line| if line.is_empty() { String::new() } else { format!("    {line}") });
+        return lines.collect::<Vec<_>>().join("\n");
+    }
     let end = if whole && block.heading_level().is_some() {
         block.section().last().map_or(block.content().end, |last| last.content().end)
     } else {

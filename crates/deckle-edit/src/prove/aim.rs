@@ -192,7 +192,8 @@ pub(super) fn aim(random: &mut Random, key: &DocKey, tree: &Tree, ids: &Ids) -> 
         _ => ("$wrap", json!({ "$id": id, "name": *random.pick(&["note", "tip", "card"]) }), whole, Reach::Places),
     };
     let must_refuse = random.one_in(10);
-    argument["expect"] = if must_refuse { json!({ "min": 2 }) } else { json!(1) };
+    // A table may be named for its cells, so a count that is wrong must be far off.
+    argument["expect"] = if must_refuse { json!({ "min": 100_000 }) } else { json!(1) };
     let update = json!({ name: argument });
     let operation = json!({ "filter": { "$key": key.as_str() }, "expect": 1, "removed": true, "update": update });
     let holder = (matches!(name, "$append" | "$prepend") && block.first_child().is_none() && block.heading_level().is_none())
