@@ -4,12 +4,13 @@ mod blocks;
 mod documents;
 mod specs;
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use deckle_doc::types::Rules;
 use deckle_doc::{Diag, Dialect, DocKey};
 use deckle_edit::{EditError, Policy};
-use deckle_store::{Actor, Branch, CallId, Lease, Meta, RunId, StoreError};
+use deckle_store::{Actor, Branch, CallId, Lease, Meta, RunId, Snapshot, StoreError};
 use deckle_wire::Event;
 use serde_json::{Map, Value};
 
@@ -17,6 +18,7 @@ use crate::chat::ToolCall;
 use crate::models::ToolSchema;
 use crate::run::ToolOutcome;
 
+pub use deckle_edit::Config;
 pub use specs::{SPECS, ToolSpec, docs};
 
 /// What tools hold: a branch, and no way to anything else.
@@ -38,6 +40,43 @@ pub struct ToolContext {
     pub budget: Budget,
     /// What it spent.
     pub spent: Mutex<Spent>,
+    /// What the workspace says about itself: key templates and schemas.
+    pub config: Config,
+    /// What the run has read: an edit of a block that changed since is stale.
+    pub seen: Seen,
+}
+
+/// The documents as the run last read them, each at the snapshot of that moment.
+#[derive(Default)]
+pub struct Seen(Mutex<BTreeMap<DocKey, Snapshot>>);
+
+impl std::fmt::Debug for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.all().iter().map(|(key, at)| (key, at.commit()))).finish()
+    }
+}
+
+impl Seen {
+    /// Remembers that a document was read.
+    pub(crate) fn read(&self, key: &DocKey, at: &Snapshot) {
+        if let Ok(mut seen) = self.0.lock() {
+            seen.insert(key.clone(), at.clone());
+        }
+    }
+
+    /// Returns what was read.
+    pub(crate) fn all(&self) -> Vec<(DocKey, Snapshot)> {
+        self.0.lock().map(|seen| seen.iter().map(|(key, at)| (key.clone(), at.clone())).collect()).unwrap_or_default()
+    }
+
+    /// Whether a document at `base` is as the run read it, or was never read: then the run knows all of what it makes of it.
+    pub(crate) async fn knew(&self, key: &DocKey, base: &Snapshot) -> Result<bool, StoreError> {
+        let known = self.0.lock().ok().and_then(|seen| seen.get(key).cloned());
+        match known {
+            Some(at) => Ok(at.text(key).await? == base.text(key).await?),
+            None => Ok(true),
+        }
+    }
 }
 
 /// The bounds of a run; passing one ends it.
@@ -176,7 +215,7 @@ pub fn schemas() -> Vec<ToolSchema> {
 
 impl ToolContext {
     fn policy(&self) -> Policy {
-        Policy { rules: self.rules.clone(), ..Policy::agent().in_dialect(self.dialect) }
+        Policy { rules: self.rules.clone(), ..Policy::agent().configured(&self.config).in_dialect(self.dialect) }
     }
 
     fn meta(&self, call: &ToolCall, intent: &str) -> Result<Meta, ToolError> {

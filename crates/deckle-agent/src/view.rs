@@ -6,12 +6,16 @@ use deckle_doc::{Dialect, DocKey, Ids, Tree};
 use deckle_edit::Documents;
 use deckle_store::{Snapshot, StoreError};
 
+use crate::tools::ToolContext;
+
 /// Documents in memory, with the ids that they carry.
 #[derive(Debug, Default)]
 pub struct View {
     keys: BTreeSet<DocKey>,
     loaded: BTreeMap<DocKey, (Tree, Ids)>,
     dialect: Dialect,
+    /// Documents as the caller last read them.
+    known: BTreeMap<DocKey, (Tree, Ids)>,
 }
 
 impl View {
@@ -39,6 +43,31 @@ impl View {
             }
         }
         Ok(view)
+    }
+
+    /// Adds what the run has read, so that what changed since is stale.
+    pub(crate) async fn remember(&mut self, context: &ToolContext) -> Result<(), StoreError> {
+        for (key, at) in context.seen.all() {
+            self.knows(&key, &at).await?;
+        }
+        Ok(())
+    }
+
+    /// Adds a document as the caller read it, at the snapshot of that moment.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn knows(&mut self, key: &DocKey, at: &Snapshot) -> Result<(), StoreError> {
+        if !self.loaded.contains_key(key) {
+            return Ok(());
+        }
+        if let Some(text) = at.text(key).await?
+            && let Ok(tree) = Tree::parse(text, self.dialect)
+        {
+            let ids = at.ids(key, &tree).await?;
+            self.known.insert(key.clone(), (tree, ids));
+        }
+        Ok(())
     }
 
     async fn add(&mut self, snapshot: &Snapshot, key: DocKey, text: &std::sync::Arc<str>) -> Result<(), StoreError> {
@@ -71,6 +100,11 @@ impl Documents for View {
             Some((known, ids)) if known == tree => ids.clone(),
             _ => Ids::derive(tree),
         }
+    }
+
+    fn known(&self, key: &DocKey, revision: Option<&str>) -> Option<(Tree, Ids)> {
+        // A run knows documents by its reads; it is told no revisions.
+        if revision.is_some() { None } else { self.known.get(key).cloned() }
     }
 
     fn contains(&self, key: &DocKey) -> bool {

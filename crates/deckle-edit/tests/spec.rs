@@ -1,4 +1,4 @@
-//! Runs `spec/*.md`: each heading is a case, each row of a table too. `UPDATE_SPEC=1` rewrites what comes out; `spec/README.md` says how a
+//! Runs `spec/*.md`: each heading is a test, with all the rows of its table. `UPDATE_SPEC=1` rewrites what comes out; `spec/README.md` says how a
 //! case is written.
 #![allow(clippy::unwrap_used)]
 
@@ -33,13 +33,26 @@ fn main() {
             fs::write(&path, file.rewritten(&Reference::default())).unwrap();
             continue;
         }
+        // The rows of a table are one test: each test is a process of its own.
+        let mut groups: Vec<(String, Vec<Case>)> = Vec::new();
         for case in file.cases {
-            trials.push(Trial::test(format!("{stem}::{}", case.name), move || check(&case)));
+            match groups.last_mut().filter(|(heading, _)| *heading == case.heading) {
+                Some((_, cases)) => cases.push(case),
+                None => groups.push((case.heading.clone(), vec![case])),
+            }
+        }
+        for (heading, cases) in groups {
+            trials.push(Trial::test(format!("{stem}::{heading}"), move || check(&cases)));
         }
     }
     libtest_mimic::run(&arguments, trials).exit();
 }
 
-fn check(case: &Case) -> Result<(), Failed> {
-    case.check(&Reference::default()).map_err(|difference| difference.to_string().into())
+fn check(cases: &[Case]) -> Result<(), Failed> {
+    let engine = Reference::default();
+    let wrong: Vec<String> = cases
+        .iter()
+        .filter_map(|case| case.check(&engine).err().map(|difference| format!("{}: {difference}", case.name)))
+        .collect();
+    if wrong.is_empty() { Ok(()) } else { Err(format!("{} of {}\n{}", wrong.len(), cases.len(), wrong.join("\n\n")).into()) }
 }

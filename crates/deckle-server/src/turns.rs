@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use deckle_agent::drive::drive;
 use deckle_agent::run::Run;
-use deckle_agent::tools::{Budget, Spent, ToolContext};
+use deckle_agent::tools::{Budget, Config, Seen, Spent, ToolContext};
 use deckle_agent::{ChatMessage, Model, prompt};
 use deckle_doc::types::Rules;
 use deckle_doc::{Diag, Dialect};
@@ -43,6 +43,8 @@ pub struct TurnsConfig {
     pub dialect: Dialect,
     /// The person who answers for what the agent does.
     pub actor: Actor,
+    /// Key templates and schemas of the workspace.
+    pub config: Config,
 }
 
 /// A turn that was started, or one that is attached to.
@@ -418,6 +420,8 @@ impl Task {
             rules: Rules::default(),
             budget: Budget::default(),
             spent: Mutex::new(Spent::default()),
+            config: config.config.clone(),
+            seen: Seen::default(),
         };
         let system = prompt::system(&config.name, config.dialect.name(), self.branch.as_str());
         let mut run = Run::start(stored, &self.message);

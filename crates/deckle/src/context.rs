@@ -149,5 +149,6 @@ pub async fn turns(workspace: &Workspace, model: Option<Arc<dyn Model>>) -> Resu
         .and_then(|folder| folder.file_name())
         .map_or_else(|| "workspace".to_owned(), |name| name.to_string_lossy().into_owned());
     let dialect = snapshot.dialect();
-    Ok(Turns::new(TurnsConfig { workspace: workspace.clone(), model, name, dialect, actor: Actor::local() }))
+    let config = config(workspace)?;
+    Ok(Turns::new(TurnsConfig { workspace: workspace.clone(), model, name, dialect, actor: Actor::local(), config }))
 }

@@ -158,3 +158,78 @@ fn a_pipe_gets_lines_without_colours() {
     child.wait().unwrap();
     assert_eq!(first, "a — A");
 }
+
+#[test]
+fn a_schema_is_inferred_bound_and_kept() {
+    let folder = Folder::of(&[
+        ("people/ann.md", "---\nname: Ann\nstatus: active\n---\n\n# Ann\n\n## Summary\n"),
+        ("people/bob.md", "---\nname: Bob\nstatus: gone\n---\n\n# Bob\n\n## Summary\n"),
+        ("people/cyd.md", "---\nname: Cyd\nstatus: active\n---\n\n# Cyd\n\n## Summary\n"),
+        ("people/dee.md", "---\nname: Dee\nstatus: gone\n---\n\n# Dee\n\n## Summary\n"),
+        ("note.md", "# Note\n"),
+    ]);
+    let none = folder.run(&["schema", "check"]);
+    assert_eq!(none.status.code(), Some(4), "{}", text(&none));
+    let inferred = folder.ok(&["schema", "infer", "person", "--folder", "people"]);
+    assert!(inferred.contains("status = { type = \"string\", required = true, enum = [\"active\", \"gone\"] }"), "{inferred}");
+    assert!(inferred.contains("sections = [\"Summary\"]"), "{inferred}");
+    fs::write(folder.path().join("deckle.toml"), &inferred).unwrap();
+    assert_eq!(folder.ok(&["schema", "check"]), "4 documents checked, 0 broken\n");
+
+    let strict = folder.run(&["update", "--strict", "-k", "people/ann", "--set", "status=away"]);
+    assert_eq!(strict.status.code(), Some(1), "{}", text(&strict));
+    assert!(
+        text(&strict).contains("error[schema]: `people/ann` would break the schema `person`: `status` is `away`"),
+        "{}",
+        text(&strict)
+    );
+    // A person is told, and may.
+    let told = folder.ok(&["update", "-k", "people/ann", "--set", "status=away"]);
+    assert!(told.contains("note: `people/ann` against the schema `person`"), "{told}");
+    let broken = folder.run(&["schema", "check", "people/ann", "people/bob"]);
+    assert_eq!(broken.status.code(), Some(1));
+    assert!(text(&broken).contains("people/ann: `status` is `away`"), "{}", text(&broken));
+    assert!(text(&broken).contains("2 documents checked, 1 broken"), "{}", text(&broken));
+}
+
+#[test]
+fn keys_come_from_templates() {
+    let folder = Folder::of(&[("a.md", "# A\n"), ("deckle.toml", "[keys]\ntalk = \"talks/{{pair:one,two}}\"\n")]);
+    folder.ok(&["create", "people/{{slug}}", "-c", "# Ada L. Byron\n"]);
+    assert_eq!(folder.read("people/ada-l-byron.md"), "# Ada L. Byron\n");
+    folder.ok(&["create", "talk", "--value", "one=Zoe", "--value", "two=Ada", "-c", "# Talk\n"]);
+    assert_eq!(folder.read("talks/ada--zoe.md"), "# Talk\n");
+    let twin = folder.run(&["create", "talk", "--value", "one=Ada", "--value", "two=Zoe", "-c", "# Talk\n"]);
+    assert_eq!(twin.status.code(), Some(1));
+    assert!(text(&twin).contains("error[document-exists]: there is a document `talks/ada--zoe` already"), "{}", text(&twin));
+    let unknown = folder.run(&["create", "x", "--value", "one", "-c", "# X\n"]);
+    assert_eq!(unknown.status.code(), Some(2), "{}", text(&unknown));
+    fs::write(folder.path().join("deckle.toml"), "[keys\n").unwrap();
+    let bad = folder.run(&["create", "y", "-c", "# Y\n"]);
+    assert!(text(&bad).contains("`deckle.toml`, line 1"), "{}", text(&bad));
+}
+
+#[test]
+fn a_read_is_cut_on_a_block_and_names_the_command_for_the_rest() {
+    let paragraphs: String = (0..40).map(|number| format!("Paragraph {number} with some words in it.\n\n")).collect();
+    let whole = format!("# T\n\n{paragraphs}");
+    let folder = Folder::of(&[("long.md", &whole)]);
+    let mut read = String::new();
+    let mut arguments: Vec<String> = ["get", "long", "--tokens", "100"].map(str::to_owned).to_vec();
+    for _ in 0..40 {
+        let page = folder.ok(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(page.len() < 600, "{page}");
+        let Some((text, rest)) = page.split_once("… ") else {
+            read.push_str(&page);
+            break;
+        };
+        read.push_str(text);
+        let call = rest.trim().rsplit_once("read on: deckle ").unwrap().1;
+        arguments = call.split(' ').map(str::to_owned).collect();
+    }
+    assert_eq!(read, whole);
+    let lens = folder.ok(&["get", "long", "--lens", "--tokens", "50"]);
+    assert!(lens.contains("<more blocks=\"") && lens.contains("read=\"deckle get long --lens --tokens 50 --from "), "{lens}");
+    let unknown = folder.run(&["get", "long", "--from", "nothing"]);
+    assert_eq!(unknown.status.code(), Some(4), "{}", text(&unknown));
+}

@@ -18,13 +18,18 @@ pub(super) async fn update(context: &ToolContext, call: &ToolCall, arguments: &A
     let head = context.branch.head().await?;
     let view = match arguments.key("key") {
         Ok(key) if arguments.get("key").is_some() => {
-            let view = View::some(&head, std::slice::from_ref(&key), context.dialect).await?;
+            let mut view = View::some(&head, std::slice::from_ref(&key), context.dialect).await?;
             if view.tree(&key).is_none() {
                 load(context, &key).await?;
             }
+            view.remember(context).await?;
             view
         }
-        _ => View::all(&head, context.dialect).await?,
+        _ => {
+            let mut view = View::all(&head, context.dialect).await?;
+            view.remember(context).await?;
+            view
+        }
     };
     apply(context, call, &head, &view, &operation, &intent_of(&operation), arguments.flag("dry_run")).await
 }
@@ -84,7 +89,8 @@ pub(super) async fn section(context: &ToolContext, call: &ToolCall, arguments: &
     let key = arguments.key("key")?;
     let (_, tree) = load(context, &key).await?;
     let head = context.branch.head().await?;
-    let view = View::some(&head, std::slice::from_ref(&key), context.dialect).await?;
+    let mut view = View::some(&head, std::slice::from_ref(&key), context.dialect).await?;
+    view.remember(context).await?;
     let ids = view.ids(&key, &tree);
     let name = arguments.text("section").unwrap_or_default();
     let content = || {
@@ -167,6 +173,15 @@ pub(super) async fn apply(
     }
     let meta = context.meta(call, intent)?.receipt(data.clone());
     context.branch.commit(head, &changes, &meta).await?;
+    let now = context.branch.head().await?;
+    for change in plan.changes() {
+        // The run knows what it wrote, and not what others wrote since it read.
+        if let Some(after) = &change.after
+            && context.seen.knew(change.before.as_ref().unwrap_or(after), head).await?
+        {
+            context.seen.read(after, &now);
+        }
+    }
     if let Ok(mut all) = context.spent.lock() {
         *all = spent;
     }

@@ -51,7 +51,10 @@ pub(super) async fn list(context: &ToolContext, arguments: &Arguments) -> Result
 
 pub(super) async fn read(context: &ToolContext, arguments: &Arguments) -> Result<Done, ToolError> {
     let key = arguments.key("key")?;
+    // Remembered from before it is loaded: what is written in between is stale rather than unseen.
+    let before = context.branch.head().await?;
     let (view, tree) = load(context, &key).await?;
+    context.seen.read(&key, &before);
     let ids = view.ids(&key, &tree);
     let content = if arguments.flag("outline") {
         reading::outline(&tree, &ids)

@@ -54,7 +54,9 @@ pub struct Step {
 /// One case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// Its headings, and of a row the first cells.
+    /// Its headings.
+    pub heading: String,
+    /// The same, and of a row the first cells.
     pub name: String,
     /// The documents before.
     pub workspace: Workspace,
@@ -218,6 +220,6 @@ impl Section {
         if let (Some(outcome), Some(step)) = (outcome, steps.last_mut()) {
             step.expected.push(outcome);
         }
-        Some(Case { name, workspace, steps })
+        Some(Case { heading: self.name.clone(), name, workspace, steps })
     }
 }
