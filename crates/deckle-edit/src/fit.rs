@@ -1,5 +1,7 @@
 //! Fitting a payload to its place: line ends, line prefixes, heading levels.
 
+use std::mem::Discriminant;
+
 use deckle_doc::{Block, Dialect, Kind, Tree};
 
 use crate::EditError;
@@ -64,13 +66,19 @@ pub(crate) fn child_prefix(container: &Block<'_>) -> String {
     }
 }
 
-/// The columns from an item's marker to its text.
+/// The columns from an item's marker to its text; a tab goes on to the next fourth column.
 fn item_width(item: &Block<'_>) -> usize {
     let text = item.text();
+    let source = item.tree().source();
+    let start = item.content().start;
+    let advance = |column: usize, c: char| if c == '\t' { column / 4 * 4 + 4 } else { column + 1 };
+    let before = source[line_start(source, start).min(start)..start].chars().fold(0, advance);
     let marker = marker_length(text);
-    let blanks = text[marker..].bytes().take_while(|byte| *byte == b' ').count();
-    let ends = text[marker + blanks..].starts_with(['\n', '\r']) || marker + blanks == text.len();
-    marker + if ends || blanks == 0 || blanks > 4 { 1 } else { blanks }
+    let rest = &text[marker..];
+    let blanks = &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()];
+    let ends = rest[blanks.len()..].starts_with(['\n', '\r']) || blanks.len() == rest.len();
+    let columns = blanks.chars().fold(before + marker, advance) - before - marker;
+    marker + if ends || columns == 0 || columns > 4 { 1 } else { columns }
 }
 
 /// The length of a list marker at the start of an item.
@@ -150,6 +158,11 @@ impl Payload {
             }
         }
         Ok(())
+    }
+
+    /// The kinds of all its blocks.
+    pub fn kinds(&self) -> Vec<Discriminant<Kind>> {
+        self.tree.blocks().map(|block| std::mem::discriminant(&block.kind())).collect()
     }
 
     /// The blocks of the payload, without what holds them.

@@ -7,6 +7,7 @@ mod remove;
 mod replace;
 mod restructure;
 
+use std::mem::Discriminant;
 use std::ops::Range;
 
 use deckle_doc::Ids;
@@ -38,6 +39,8 @@ pub(crate) struct Draft {
     pub named: Named,
     /// How many blocks come.
     pub added: usize,
+    /// Of what kinds they are, where it is known of all.
+    pub came: Vec<Discriminant<Kind>>,
     pub notes: Vec<String>,
     /// The bytes that it touches, for the check that operators are disjoint.
     pub touched: Vec<Range<usize>>,
@@ -48,6 +51,7 @@ impl Draft {
         self.splices.extend(other.splices);
         self.named.merge(other.named);
         self.added += other.added;
+        self.came.extend(other.came);
         self.notes.extend(other.notes);
         self.touched.extend(other.touched);
     }

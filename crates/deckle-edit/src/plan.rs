@@ -1,6 +1,7 @@
 //! From an operation to a proven plan: parse, select, guard, splice, prove, gate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::mem::Discriminant;
 use std::ops::Range;
 
 use deckle_doc::Ids;
@@ -718,6 +719,27 @@ fn nested(old: &Tree, new: &Tree, rules: &Rules) -> Result<(), EditError> {
     Ok(())
 }
 
+/// Whether the blocks are of the kinds that stayed and came.
+fn same_kinds(old: &Tree, draft: &Draft, new: &Tree) -> bool {
+    let mut counts: HashMap<Discriminant<Kind>, i64> = HashMap::new();
+    let mut count = |kind: Discriminant<Kind>, by: i64| *counts.entry(kind).or_default() += by;
+    let mut gone = 0;
+    for block in old.blocks() {
+        let index = block.index();
+        if index.0 < gone {
+            continue;
+        }
+        if draft.named.removed.contains(&index) {
+            gone = index.0 + 1 + block.descendants().len() as u32;
+        } else if !draft.named.dissolved.contains(&index) {
+            count(std::mem::discriminant(&block.kind()), 1);
+        }
+    }
+    draft.came.iter().for_each(|kind| count(*kind, 1));
+    new.blocks().for_each(|block| count(std::mem::discriminant(&block.kind()), -1));
+    counts.values().all(|count| *count == 0)
+}
+
 /// There must be as many blocks as the edit says: what came must be read at its place as it was read alone.
 fn counted(old: &Tree, draft: &Draft, new: &Tree) -> Result<(), EditError> {
     let mut gone = 0;
@@ -728,7 +750,7 @@ fn counted(old: &Tree, draft: &Draft, new: &Tree) -> Result<(), EditError> {
         }
     }
     let wanted = (old.len() + draft.added).checked_sub(gone + draft.named.dissolved.len());
-    if wanted == Some(new.len()) {
+    if wanted == Some(new.len()) && (draft.came.len() != draft.added || same_kinds(old, draft, new)) {
         return Ok(());
     }
     Err(EditError::Payload {

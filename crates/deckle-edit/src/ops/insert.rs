@@ -240,7 +240,8 @@ fn inserted(
     inside: bool,
 ) -> Result<Draft, EditError> {
     let at = splice.range.clone();
-    let mut draft = Draft { splices: vec![splice], added: payload.tree.len(), touched: vec![at], ..Draft::default() };
+    let mut draft =
+        Draft { splices: vec![splice], added: payload.tree.len(), came: payload.kinds(), touched: vec![at], ..Draft::default() };
     let holders: Vec<Block<'_>> =
         if inside { std::iter::once(*anchor).chain(anchor.ancestors()).collect() } else { anchor.ancestors().collect() };
     legal(context, &holders, payload)?;

@@ -25,7 +25,13 @@ pub(super) fn beside(context: &Context<'_>, item: &Block<'_>, payload: &Payload,
         Splice::insert(fit::line_stop(source, item.content().end), format!("{end}{gap}{lead}{joined}"))
     };
     let at = splice.range.clone();
-    let mut draft = Draft { splices: vec![splice], added: payload.tree.len() - 1, touched: vec![at], ..Draft::default() };
+    let mut draft = Draft {
+        splices: vec![splice],
+        added: payload.tree.len() - 1,
+        came: payload.kinds().split_off(1),
+        touched: vec![at],
+        ..Draft::default()
+    };
     super::insert::grown(&mut draft, item, false);
     if in_front && ordered.is_some() && item.previous().is_none() {
         draft.named.retyped.insert(list.index());

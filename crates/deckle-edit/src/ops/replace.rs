@@ -264,6 +264,7 @@ pub(super) fn block(context: &Context<'_>, block: &Block<'_>, whole: bool, paylo
     let mut draft = Draft {
         splices: vec![Splice::new(range.clone(), with)],
         added: payload.tree.len(),
+        came: payload.kinds(),
         touched: vec![range],
         ..Draft::default()
     };
@@ -294,6 +295,7 @@ fn item(context: &Context<'_>, block: &Block<'_>, payload: &Payload) -> Result<D
         let mut draft = Draft {
             splices: vec![Splice::new(block.content(), joined)],
             added: payload.tree.len() - 1,
+            came: payload.kinds().split_off(1),
             touched: vec![block.content()],
             ..Draft::default()
         };

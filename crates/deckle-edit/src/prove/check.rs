@@ -119,7 +119,16 @@ pub(super) fn blocks(old: &Tree, after: &str, aim: &Aim) -> Option<String> {
 /// A leaf's words without the prefixes of what holds it.
 fn bare(name: &str, text: &str) -> String {
     // A heading gets the level of its new place.
-    let text = if name == "header" { text.trim_matches(['#', ' ']) } else { text };
+    // An underlined one gets marks in front where it must.
+    let underlined = text.rsplit_once(['\n', '\r']).filter(|(_, line)| {
+        let line = line.trim_matches([' ', '\t', '>']);
+        !line.is_empty() && (line.bytes().all(|byte| byte == b'=') || line.bytes().all(|byte| byte == b'-'))
+    });
+    let text = match (name, underlined) {
+        ("header", Some((words, _))) => words.trim_matches(['\r', '\n']),
+        ("header", None) => text.trim_matches(['#', ' ']),
+        _ => text,
+    };
     let lines: Vec<&str> = text.lines().map(|line| line.trim_start_matches([' ', '\t', '>']).trim_end()).collect();
     format!("{name}: {}", lines.join("\n"))
 }
