@@ -26,6 +26,8 @@ pub(crate) struct Piece {
     pub(crate) gap: String,
     /// How deep it stands; 1 at the top.
     pub(crate) depth: usize,
+    /// The id of the list that it stands in; empty outside of one.
+    pub(crate) list: String,
 }
 
 /// Cuts a document into its blocks at the top.
@@ -40,27 +42,28 @@ pub(crate) fn deep(version: Version<'_>) -> Vec<Piece> {
 
 fn cut(version: Version<'_>, deep: bool) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    inside(version, version.tree.root(), "", deep, 1, &mut pieces);
+    inside(version, version.tree.root(), "", deep, (1, ""), &mut pieces);
     pieces
 }
 
 /// Cuts what lies inside a block.
-fn inside(version: Version<'_>, block: Block<'_>, id: &str, deep: bool, depth: usize, out: &mut Vec<Piece>) {
+fn inside(version: Version<'_>, block: Block<'_>, id: &str, deep: bool, (depth, list): (usize, &str), out: &mut Vec<Piece>) {
     let (source, span) = (version.tree.source(), block.span());
+    let list = if matches!(block.kind(), Kind::List { .. }) { id } else { list };
     let mut at = span.start;
     let mut first = true;
     for child in block.children() {
         let child_span = child.span();
         if let Some(open) = source.get(at..child_span.start).filter(|open| !open.is_empty()) {
             // Between two children no byte is left over; before the first it is the opening.
-            push(out, format!("{id}{}", if first { "<" } else { "=" }), name(block.kind()), open, open.len(), depth - 1);
+            push(out, format!("{id}{}", if first { "<" } else { "=" }), name(block.kind()), open, open.len(), (depth - 1, list));
         }
         let child_id = version.ids.id(child.index()).map(|id| id.to_string()).unwrap_or_default();
         if deep && is_opened(child) {
-            inside(version, child, &child_id, deep, depth + 1, out);
+            inside(version, child, &child_id, deep, (depth + 1, list), out);
         } else if let Some(raw) = source.get(child_span.clone()) {
             let length = child.content().end.saturating_sub(child_span.start).min(raw.len());
-            push(out, child_id, name(child.kind()), raw, length, depth);
+            push(out, child_id, name(child.kind()), raw, length, (depth, list));
         }
         at = child_span.end;
         first = false;
@@ -70,15 +73,15 @@ fn inside(version: Version<'_>, block: Block<'_>, id: &str, deep: bool, depth: u
         match out.last_mut() {
             // Blank lines at the end of a list are blanks after its last block.
             Some(last) if length == 0 => last.gap.push_str(close),
-            _ => push(out, format!("{id}>"), name(block.kind()), close, length, depth - 1),
+            _ => push(out, format!("{id}>"), name(block.kind()), close, length, (depth - 1, list)),
         }
     }
 }
 
-fn push(out: &mut Vec<Piece>, id: String, kind: &'static str, raw: &str, length: usize, depth: usize) {
+fn push(out: &mut Vec<Piece>, id: String, kind: &'static str, raw: &str, length: usize, (depth, list): (usize, &str)) {
     let length = if raw.is_char_boundary(length) { length } else { raw.len() };
     let (text, gap) = raw.split_at(length);
-    out.push(Piece { id, kind, text: text.to_owned(), gap: gap.to_owned(), depth });
+    out.push(Piece { id, kind, text: text.to_owned(), gap: gap.to_owned(), depth, list: list.to_owned() });
 }
 
 /// Whether a block's parts are reviewed and merged one by one.

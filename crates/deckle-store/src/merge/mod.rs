@@ -170,13 +170,19 @@ fn place(base: &[Piece], piece: &Piece) -> String {
     format!("{heading}{} \"{words}\"", piece.kind)
 }
 
+/// Whether two lists that stood apart would be one, or one would be two.
+fn joined(found: &[Piece], wanted: &[Piece]) -> bool {
+    let together = |pair: &[Piece]| matches!(pair, [one, other] if one.list == other.list);
+    found.windows(2).map(together).ne(wanted.windows(2).map(together))
+}
+
 /// Parses the merged text and takes it only when its blocks are those that were put together.
 fn proven(text: &str, wanted: &[Piece], ours: Version<'_>, our_ids: &Ids) -> Option<Merged> {
     let tree = Tree::parse(text, Dialect::Generic).ok()?;
     let derived = Ids::derive(&tree);
     let found = pieces::deep(Version { tree: &tree, ids: &derived });
     let seen = |pieces: &[Piece]| pieces.iter().map(|piece| (piece.kind, piece.text.clone(), piece.depth)).collect::<Vec<_>>();
-    if seen(&found) != seen(wanted) {
+    if seen(&found) != seen(wanted) || joined(&found, wanted) {
         return None;
     }
     // Each block gets the id that its piece had on the side it came from.
