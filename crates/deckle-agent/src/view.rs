@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deckle_doc::{Dialect, DocKey, Ids, Tree};
+use deckle_corpus::{Corpus, Options};
+use deckle_doc::{Diag, Dialect, DocKey, Ids, Tree};
 use deckle_edit::Documents;
+use deckle_edit::documents::{Changed, Fixes};
+use deckle_edit::links::DocumentLink;
 use deckle_store::{Snapshot, StoreError};
 
 use crate::tools::ToolContext;
@@ -16,6 +19,9 @@ pub struct View {
     dialect: Dialect,
     /// Documents as the caller last read them.
     known: BTreeMap<DocKey, (Tree, Ids)>,
+=======
+    /// The index over all documents, when all are loaded: links are looked up, and a rename is planned and proven by it.
+    index: Option<Corpus>,
 }
 
 impl View {
@@ -28,6 +34,11 @@ impl View {
         for document in snapshot.documents().await? {
             view.add(snapshot, document.key, &document.text).await?;
         }
+        let mut index = Corpus::new(Options { dialect, ..Options::default() });
+        for (key, (tree, _)) in &view.loaded {
+            index.insert_tree(key.clone(), tree.clone());
+        }
+        view.index = Some(index);
         Ok(view)
     }
 
@@ -105,6 +116,18 @@ impl Documents for View {
     fn known(&self, key: &DocKey, revision: Option<&str>) -> Option<(Tree, Ids)> {
         // A run knows documents by its reads; it is told no revisions.
         if revision.is_some() { None } else { self.known.get(key).cloned() }
+    }
+
+    fn may_link_to(&self, key: &DocKey) -> Vec<DocKey> {
+        self.index.as_ref().map_or_else(|| self.keys(), |index| index.may_link_to(key))
+    }
+
+    fn known_links(&self, key: &DocKey) -> Option<Vec<DocumentLink>> {
+        self.index.as_ref()?.known_links(key)
+    }
+
+    fn rename_fixes(&self, changed: Changed<'_>, from: &DocKey, to: &DocKey) -> Option<Result<Fixes, Diag>> {
+        self.index.as_ref()?.rename_fixes(changed, from, to)
     }
 
     fn contains(&self, key: &DocKey) -> bool {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use deckle_doc::DocKey;
 
 use crate::facts::Facts;
-use crate::path::INDEX_NAMES;
+use crate::path::{INDEX_NAMES, is_index};
 
 /// Every name of every document. Lookups that ignore case come second, and only where one document answers.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +14,8 @@ pub(crate) struct Names {
     folded: HashMap<Box<str>, Vec<DocKey>>,
     last: HashMap<Box<str>, Vec<DocKey>>,
     called: HashMap<Box<str>, Vec<DocKey>>,
+    /// The documents that stand for a folder, by the folder.
+    indexes: HashMap<Box<str>, Vec<DocKey>>,
 }
 
 /// Returns a name as names are compared.
@@ -42,6 +44,9 @@ impl Names {
         self.exact.insert(key.as_str().into(), key.clone());
         add(&mut self.folded, fold(key.as_str()), key);
         add(&mut self.last, fold(key.name()), key);
+        if is_index(key) {
+            add(&mut self.indexes, fold(key.folder().unwrap_or_default()), key);
+        }
         for name in facts.names() {
             add(&mut self.called, fold(name), key);
         }
@@ -51,6 +56,9 @@ impl Names {
         self.exact.remove(key.as_str());
         drop(&mut self.folded, &fold(key.as_str()), key);
         drop(&mut self.last, &fold(key.name()), key);
+        if is_index(key) {
+            drop(&mut self.indexes, &fold(key.folder().unwrap_or_default()), key);
+        }
         for name in facts.names() {
             drop(&mut self.called, &fold(name), key);
         }
@@ -67,10 +75,17 @@ impl Names {
         }
     }
 
-    /// Returns the document that stands for a folder.
+    /// Returns the document that stands for a folder: of several the first by [`INDEX_NAMES`], one of the same case before others.
     pub(crate) fn index_of(&self, folder: &str) -> Option<&DocKey> {
-        let within = |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-        INDEX_NAMES.iter().find_map(|name| self.find(&within(name)))
+        let keys = self.indexes.get(fold(folder).as_str())?;
+        let rank = |key: &&DocKey| {
+            let place = INDEX_NAMES.iter().position(|name| key.name().eq_ignore_ascii_case(name));
+            (place, key.folder().unwrap_or_default() != folder, !INDEX_NAMES.contains(&key.name()))
+        };
+        let first = keys.iter().min_by_key(rank)?;
+        // Folders that differ in case alone are told apart, or none is meant.
+        let others = keys.iter().any(|key| key.folder() != first.folder());
+        (!others || first.folder().unwrap_or_default() == folder).then_some(first)
     }
 
     /// Returns the documents whose last segments are those of `path`, without case.

@@ -152,7 +152,7 @@ impl<'c> Engine<'c> {
                 }
                 _ => None,
             };
-            let (text, places) = if whole.is_some() { (String::new(), vec![0..0]) } else { assemble(corpus, &laid) };
+            let (text, places) = if whole.is_some() { (String::new(), vec![Range::default()]) } else { assemble(corpus, &laid) };
             let document = whole.cloned().unwrap_or_else(|| Arc::new(Document::new(text.into(), corpus.options().dialect)));
             document.tree().map_err(|limit| PlanError::Limit { key: key.clone(), limit: *limit })?;
             let after = &document.facts().headings;

@@ -64,7 +64,7 @@ impl Corpus {
         let lift = i32::from(block.heading_level().unwrap_or(1)) - 1;
         let shape = levels::shift(from, tree, start..end, -lift)?;
         let mut new = vec![Piece::Source { key: from.clone(), range: start..end, shape }];
-        for range in definitions(document, tree, &[start..end]) {
+        for range in definitions(document, tree, std::slice::from_ref(&(start..end))) {
             new.push(Piece::Text(format!("{line}{line}")));
             new.push(Piece::Source { key: from.clone(), range, shape: Vec::new() });
         }
