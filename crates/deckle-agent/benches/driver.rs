@@ -56,7 +56,10 @@ fn driver(c: &mut Criterion) {
     });
     let mut script = String::from("steps:\n");
     for _ in 0..ITERATIONS {
-        let _ = writeln!(script, "  - calls:\n      - tool: report_progress\n        arguments: {{ message: working, done: 1, total: 2 }}");
+        let _ = writeln!(
+            script,
+            "  - calls:\n      - tool: report_progress\n        arguments: {{ message: working, done: 1, total: 2 }}"
+        );
     }
     script.push_str("  - text: Done.\n");
     let model = Script::parse("measured.yaml", &script).unwrap();
@@ -75,12 +78,7 @@ fn driver(c: &mut Criterion) {
             runtime.block_on(async {
                 for number in 0..ITERATIONS {
                     let arguments = json!({"message": "working", "done": 1, "total": 2});
-                    let call = ToolCall {
-                        id: format!("call-{number}"),
-                        name: "report_progress".into(),
-                        arguments,
-                        broken: None,
-                    };
+                    let call = ToolCall { id: format!("call-{number}"), name: "report_progress".into(), arguments, broken: None };
                     tools::call(&context, &call).await.unwrap();
                 }
             });

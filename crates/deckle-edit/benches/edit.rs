@@ -19,7 +19,11 @@ fn joined(size: usize) -> String {
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() { open.push(path) } else if path.extension().is_some_and(|ending| ending == "md") { paths.push(path) }
+            if path.is_dir() {
+                open.push(path)
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                paths.push(path)
+            }
         }
     }
     paths.sort();

@@ -10,7 +10,7 @@ use std::io::Write as _;
 
 use clap::CommandFactory as _;
 use deckle_doc::Diag;
-use deckle_store::{InitOptions, StoreError, Tenant, Workspace};
+use deckle_store::{InitOptions, NotDocument, OtherFile, StoreError, Tenant, Workspace};
 use serde_json::json;
 
 use crate::arguments::{Arguments, BranchCommand, Command};
@@ -99,15 +99,21 @@ async fn init(arguments: &Arguments, allow_empty: bool) -> Result<(), Failure> {
         return Ok(());
     }
     say!("{} in `{}`", show::count(documents, "document"), arguments.directory.display());
-    let kept: Vec<_> = others
-        .iter()
-        .filter(|other| other.path.ends_with(".md") || other.path.ends_with(".markdown") || other.path.ends_with(".mdx"))
-        .collect();
-    for other in kept.iter().take(10) {
-        say!("  kept as it is: {} ({})", other.path, other.why.as_str());
+    for other in documents_that_are_none(&others) {
+        say!("  kept as it is: {other}");
     }
     say!("next: deckle find WORDS, or deckle agent \"…\"");
     Ok(())
+}
+
+/// Markdown files that are kept and not read, and why: ten of them, and how many more.
+fn documents_that_are_none(others: &[OtherFile]) -> Vec<String> {
+    let named: Vec<&OtherFile> = others.iter().filter(|other| other.why != NotDocument::NotMarkdown).collect();
+    let mut lines: Vec<String> = named.iter().take(10).map(|other| format!("{} ({})", other.path, other.why.as_str())).collect();
+    if named.len() > lines.len() {
+        lines.push(format!("and {} more", named.len() - lines.len()));
+    }
+    lines
 }
 
 async fn doctor(arguments: &Arguments, paint: &show::Paint) -> Result<(), Failure> {
@@ -122,6 +128,8 @@ async fn doctor(arguments: &Arguments, paint: &show::Paint) -> Result<(), Failur
             let snapshot = workspace.snapshot().await?;
             line(true, "workspace", &show::count(snapshot.keys().await?.len(), "document"))?;
             line(true, "dialect", snapshot.dialect().name())?;
+            let kept = documents_that_are_none(&snapshot.others().await?);
+            line(true, "kept as they are", &if kept.is_empty() { "no file".to_owned() } else { kept.join(", ") })?;
             let running = workspace.sessions().running_turns().await?.len();
             line(true, "turns", &format!("{running} running"))?;
         }

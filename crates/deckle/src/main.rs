@@ -25,6 +25,7 @@ mod demo;
 mod failure;
 #[cfg(test)]
 mod manual;
+mod price;
 mod show;
 
 use std::process::ExitCode;

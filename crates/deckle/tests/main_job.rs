@@ -365,3 +365,166 @@ fn bad_input_is_an_instruction_and_changes_nothing() {
     assert!(text(&broken).contains("line 2"), "{}", text(&broken));
     assert_eq!(files(job.path()), before);
 }
+
+#[test]
+fn what_is_no_document_is_kept_listed_and_never_touched() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret.md"), "# Secret\n").unwrap();
+    let job = Job::empty();
+    fs::create_dir(job.path().join("sub")).unwrap();
+    fs::write(job.path().join("a.md"), "# A\n\ntext\n").unwrap();
+    fs::write(job.path().join("latin.md"), b"caf\xe9\n").unwrap();
+    fs::write(job.path().join("huge.md"), "word\n".repeat(10 << 20)).unwrap();
+    std::os::unix::fs::symlink(outside.path().join("secret.md"), job.path().join("out.md")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), job.path().join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("../a.md", job.path().join("sub/link.md")).unwrap();
+    let listed = job.run(&["init"]);
+    assert!(listed.status.success(), "{}", text(&listed));
+    let doctor = text(&job.run(&["doctor"]));
+    for (file, why) in
+        [("latin.md", "not UTF-8 text"), ("huge.md", "over 8 MiB"), ("out.md", "a link"), ("sub/link.md", "a link")]
+    {
+        assert!(text(&listed).contains(file), "{}", text(&listed));
+        assert!(doctor.contains(file), "{doctor}");
+        let key = file.trim_end_matches(".md");
+        for arguments in [vec!["get", key], vec!["update", "-k", key, "--set", "a=1"]] {
+            let refused = job.run(&arguments);
+            assert_eq!(refused.status.code(), Some(4), "{arguments:?}: {}", text(&refused));
+            assert!(text(&refused).contains(why) && text(&refused).contains("hint: "), "{arguments:?}: {}", text(&refused));
+        }
+        for arguments in [vec!["create", key, "-c", "new"], vec!["rename", "a", key], vec!["delete", key]] {
+            let refused = job.run(&arguments);
+            assert!(!refused.status.success() && text(&refused).contains("hint: "), "{arguments:?}: {}", text(&refused));
+        }
+    }
+    // Neither read nor written through a link to a folder.
+    assert!(!text(&job.run(&["find", "Secret"])).contains("secret"));
+    assert_eq!(job.run(&["get", "elsewhere/secret"]).status.code(), Some(4));
+    assert!(!job.run(&["create", "elsewhere/new", "-c", "new"]).status.success());
+    // A whole run and its merge leave them as they are.
+    let run = job.agent(
+        "steps:\n  - calls:\n      - tool: create_document\n        arguments: { key: made, content: \"# Made\" }\n  - text: Done.\n",
+        &["--branch", "one", "make a page"],
+    );
+    assert!(run.status.success(), "{}", text(&run));
+    let merged = job.run(&["merge", "one"]);
+    assert!(merged.status.success(), "{}", text(&merged));
+    assert_eq!(fs::read(job.path().join("a.md")).unwrap(), b"# A\n\ntext\n");
+    assert_eq!(fs::read(job.path().join("latin.md")).unwrap(), b"caf\xe9\n");
+    assert_eq!(fs::metadata(job.path().join("huge.md")).unwrap().len(), 50 << 20);
+    assert!(fs::symlink_metadata(job.path().join("out.md")).unwrap().is_symlink());
+    assert!(fs::symlink_metadata(job.path().join("sub/link.md")).unwrap().is_symlink());
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+}
+
+/// The command as a person without rights over the folder would run it: root is refused nothing, so it steps down first.
+fn without_rights(folder: &Path, arguments: &[&str]) -> Output {
+    use std::os::unix::fs::MetadataExt as _;
+    let root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    if !root {
+        return Command::new(env!("CARGO_BIN_EXE_deckle")).arg("-C").arg(folder).args(arguments).output().unwrap();
+    }
+    // Where the build stands may be closed to others.
+    let place = tempfile::tempdir().unwrap();
+    open_to_all(place.path());
+    let binary = place.path().join("deckle");
+    fs::copy(env!("CARGO_BIN_EXE_deckle"), &binary).unwrap();
+    open_to_all(&binary);
+    Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(&binary)
+        .arg("-C")
+        .arg(folder)
+        .args(arguments)
+        .current_dir("/")
+        .output()
+        .expect("`setpriv` of util-linux runs the command without root's rights")
+}
+
+fn open_to_all(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_folder_that_is_not_writable_is_named_and_left_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let job = Job::empty();
+    fs::write(job.path().join("a.md"), "# A\n\ntext\n").unwrap();
+    let closed = |mode: u32| fs::set_permissions(job.path(), fs::Permissions::from_mode(mode)).unwrap();
+    closed(0o555);
+    let refused = without_rights(job.path(), &["init"]);
+    assert_eq!(refused.status.code(), Some(5), "{}", text(&refused));
+    assert!(text(&refused).contains("error[not-writable]") && text(&refused).contains("hint: "), "{}", text(&refused));
+    assert!(!job.path().join(".deckle").exists());
+    // The same for a workspace that was made before the rights were taken.
+    closed(0o755);
+    assert!(job.run(&["init"]).status.success());
+    closed(0o555);
+    let before = files(job.path());
+    for arguments in [vec!["update", "-k", "a", "--set", "x=1"], vec!["create", "b", "-c", "# B"], vec!["delete", "a"]] {
+        let refused = without_rights(job.path(), &arguments);
+        assert!(!refused.status.success(), "{arguments:?}: {}", text(&refused));
+        assert!(text(&refused).contains("hint: "), "{arguments:?}: {}", text(&refused));
+        assert_eq!(files(job.path()), before, "{arguments:?}");
+    }
+    closed(0o755);
+}
+
+#[test]
+fn two_writers_at_once_both_write_or_one_is_told() {
+    let job = Job::empty();
+    fs::write(job.path().join("a.md"), "# A\n\ntext\n").unwrap();
+    assert!(job.run(&["init"]).status.success());
+    for round in 0..6 {
+        let writers: Vec<(String, Child)> = ["left", "right"]
+            .iter()
+            .map(|side| {
+                let key = format!("{side}-{round}");
+                let child = job
+                    .command()
+                    .args(["create", &key, "-c", "# New"])
+                    .stdout(Stdio::piped())
+                    .stderr(Stdio::piped())
+                    .spawn()
+                    .unwrap();
+                (key, child)
+            })
+            .collect();
+        for (key, child) in writers {
+            let output = child.wait_with_output().unwrap();
+            let there = job.path().join(format!("{key}.md")).exists();
+            assert_eq!(output.status.success(), there, "{key}: {}", text(&output));
+            if !there {
+                assert_eq!(output.status.code(), Some(3), "{}", text(&output));
+                assert!(text(&output).contains("hint: "), "{}", text(&output));
+            }
+        }
+    }
+    let found = job.run(&["fsck"]);
+    assert!(found.status.success(), "{}", text(&found));
+}
+
+#[test]
+fn a_second_turn_on_a_branch_is_refused_with_the_one_that_holds_it() {
+    let job = Job::empty();
+    fs::write(job.path().join("a.md"), "# A\n\ntext\n").unwrap();
+    assert!(job.run(&["init"]).status.success());
+    let slow = job.script("steps:\n  - wait_ms: 20000\n    text: late\n");
+    let mut first = job
+        .command()
+        .env("DECKLE_MODEL", &slow)
+        .args(["agent", "--ndjson", "--branch", "held", "wait"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Its first line says that the turn holds the branch.
+    let mut line = String::new();
+    BufReader::new(first.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let second = job.agent("steps:\n  - text: quick\n", &["--branch", "held", "go"]);
+    assert!(!second.status.success(), "{}", text(&second));
+    assert!(text(&second).contains("held") && text(&second).contains("hint: "), "{}", text(&second));
+    first.kill().unwrap();
+    first.wait().unwrap();
+}

@@ -10,6 +10,7 @@ use deckle_wire::{Envelope, Event, Hello, Outcome, ToolState, TurnRequest};
 use crate::arguments::Arguments;
 use crate::context;
 use crate::failure::Failure;
+use crate::price::Price;
 use crate::show::{self, Paint};
 
 pub async fn run(
@@ -21,6 +22,7 @@ pub async fn run(
     paint: &Paint,
 ) -> Result<(), Failure> {
     let model = context::model()?;
+    Price::from_environment()?;
     let workspace = context::open(&arguments.directory).await?;
     let turns = context::turns(&workspace, Some(model)).await?;
     let message = match (request, resume) {
@@ -44,7 +46,8 @@ pub async fn run(
 /// Shows the events of a turn until its end; Ctrl-C asks the run to end.
 pub async fn follow(turns: &Turns, started: &Started, ndjson: bool, paint: &Paint) -> Result<Option<Outcome>, Failure> {
     let mut events = turns.events(&started.session, started.after).await?;
-    let mut screen = Screen { live: std::io::stdout().is_terminal() && !ndjson, paint, line: String::new(), talking: false };
+    let live = std::io::stdout().is_terminal() && !ndjson;
+    let mut screen = Screen { live, paint, price: Price::from_environment()?, line: String::new(), talking: false };
     if ndjson {
         say!("{}", serde_json::to_string(&Hello { session_id: started.session.to_string() }).unwrap_or_default());
     } else {
@@ -79,6 +82,7 @@ pub async fn follow(turns: &Turns, started: &Started, ndjson: bool, paint: &Pain
 struct Screen<'p> {
     live: bool,
     paint: &'p Paint,
+    price: Option<Price>,
     line: String,
     talking: bool,
 }
@@ -144,8 +148,9 @@ impl Screen<'_> {
                     Outcome::Failed => "failed",
                     Outcome::Limit => "stopped at a limit",
                 };
+                let cost = self.price.map_or_else(String::new, |price| format!(", ${:.4}", price.of(usage)));
                 say!(
-                    "\n{} — {}, {}; {} tokens in, {} out",
+                    "\n{} — {}, {}; {} tokens in, {} out{cost}",
                     paint.bold(how),
                     show::count(*documents as usize, "document change"),
                     show::count(*blocks as usize, "block"),

@@ -7,6 +7,7 @@ use deckle_doc::jsonl::{self, IdOf, Options};
 use deckle_doc::{Block, Diag, Dialect, DocKey, Ids, Tree};
 use deckle_edit::language::Predicate;
 use deckle_edit::{Documents, Operation, read, read_value, sections};
+use deckle_store::{NotDocument, Snapshot};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::Arguments;
@@ -19,11 +20,32 @@ pub fn key(text: &str) -> Result<DocKey, Failure> {
     Ok(DocKey::parse(bare.trim_start_matches("./"))?)
 }
 
-/// Says that there is no such document, and which are like it.
-pub fn missing(key: &DocKey, all: &[DocKey]) -> Failure {
+/// Says that there is no such document: which keys are like it, or that its file is kept and is no document.
+pub async fn missing(key: &DocKey, snapshot: &Snapshot) -> Result<Failure, Failure> {
+    if let Some(kept) = kept(key, snapshot).await? {
+        return Ok(kept);
+    }
     let name = key.name().to_lowercase();
+    let all = snapshot.keys().await?;
     let near = all.iter().filter(|other| other.as_str().to_lowercase().contains(&name)).take(5).map(|key| format!("near: {key}"));
-    Diag::new("no-document", format!("there is no document `{key}`")).at_all(near).hint("`deckle find` lists the keys").into()
+    Ok(Diag::new("no-document", format!("there is no document `{key}`")).at_all(near).hint("`deckle find` lists the keys").into())
+}
+
+/// Says why the file that a key names is no document, when there is such a file.
+pub async fn kept(key: &DocKey, snapshot: &Snapshot) -> Result<Option<Failure>, Failure> {
+    let others = snapshot.others().await?;
+    let Some(file) = others.iter().find(|file| file.path.rsplit_once('.').is_some_and(|(stem, _)| stem == key.as_str())) else {
+        return Ok(None);
+    };
+    let hint = match file.why {
+        NotDocument::Opaque => "save it as UTF-8 (`iconv -f latin1 -t utf-8`), or split it; until then it is kept as it is",
+        NotDocument::Link => "links are not followed; name the document that it points to",
+        NotDocument::NotMarkdown | NotDocument::Name | NotDocument::Shadowed => {
+            "give the file another name to make it a document"
+        }
+    };
+    let message = format!("`{}` is no document: {}", file.path, file.why.as_str());
+    Ok(Some(Diag::new("no-document", message).hint(hint).into()))
 }
 
 /// What of a document is wished for.
@@ -44,7 +66,7 @@ pub async fn get(arguments: &Arguments, name: &str, wished: &Wished<'_>, branch:
         None => workspace.snapshot_of(std::slice::from_ref(&key)).await?,
         some => context::snapshot(&workspace, some).await?,
     };
-    let Some(text) = snapshot.text(&key).await? else { return Err(missing(&key, &snapshot.keys().await?)) };
+    let Some(text) = snapshot.text(&key).await? else { return Err(missing(&key, &snapshot).await?) };
     let mut out = std::io::stdout().lock();
     if let Some(range) = wished.lines {
         for line in lines(range, &text)? {
@@ -115,7 +137,7 @@ pub async fn outline(arguments: &Arguments, name: &str, branch: Option<&str>) ->
     let key = key(name)?;
     let workspace = context::open(&arguments.directory).await?;
     let snapshot = context::snapshot(&workspace, branch).await?;
-    let Some(text) = snapshot.text(&key).await? else { return Err(missing(&key, &snapshot.keys().await?)) };
+    let Some(text) = snapshot.text(&key).await? else { return Err(missing(&key, &snapshot).await?) };
     let tree = Tree::parse(text, snapshot.dialect()).map_err(|error| Failure::from(Diag::from(&error)))?;
     let ids = snapshot.ids(&key, &tree).await?;
     let mut out = std::io::stdout().lock();

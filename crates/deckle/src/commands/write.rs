@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use deckle_doc::{Diag, DocKey, Tree};
 use deckle_edit::sections::{self, SectionEdit};
-use deckle_edit::{Operation, Policy, plan, read_value};
+use deckle_edit::{EditError, Operation, Policy, plan, read_value};
 use deckle_store::{Actor, BranchId, Changes, Meta};
 use serde_json::{Map, Value, json};
 
@@ -45,7 +45,17 @@ async fn apply(
     let policy = Policy { strict: write.strict, today, ..Policy::person().configured(&config).in_dialect(dialect) };
     // A dry run is how the counts are learned, so it needs no guards.
     let policy = if write.dry_run { Policy { strict: false, ..policy } } else { policy };
-    let planned = plan(&view, operation, &policy)?;
+    let planned = match plan(&view, operation, &policy) {
+        Err(error @ EditError::NoDocument { .. }) => {
+            for key in named.iter().flatten() {
+                if let Some(kept) = super::read::kept(key, &snapshot).await? {
+                    return Err(kept);
+                }
+            }
+            return Err(error.into());
+        }
+        planned => planned?,
+    };
     let receipt = serde_json::to_value(planned.receipt()).unwrap_or(Value::Null);
     if !write.dry_run && !planned.is_empty() {
         let mut changes = Changes::new();
@@ -226,7 +236,7 @@ pub async fn section(arguments: &Arguments, command: &SectionCommand) -> Result<
         Some(_) => context::snapshot(&workspace, write.branch.as_deref()).await?,
         None => workspace.snapshot_of(std::slice::from_ref(&key)).await?,
     };
-    let Some(text) = snapshot.text(&key).await? else { return Err(super::read::missing(&key, &snapshot.keys().await?)) };
+    let Some(text) = snapshot.text(&key).await? else { return Err(super::read::missing(&key, &snapshot).await?) };
     let tree = Tree::parse(text, snapshot.dialect()).map_err(|error| Failure::from(Diag::from(&error)))?;
     let ids = snapshot.ids(&key, &tree).await?;
     let operation = sections::operation(&key, &tree, &ids, &which.section, &edit)?;
