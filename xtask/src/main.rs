@@ -64,6 +64,18 @@ enum Task {
 /// What to prove.
 #[derive(Subcommand)]
 enum Prove {
+    /// Documents: every byte has its place, blocks agree with the reference parser, front matter edits change one key.
+    Docs {
+        /// The folder with Markdown files.
+        #[arg(long)]
+        corpus: PathBuf,
+        /// The seed; the same seed tries the same mutations.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// How many mutations.
+        #[arg(long, default_value_t = 100_000)]
+        mutations: u64,
+    },
     /// Random operations, valid and hostile: nothing that an operation does not name may change.
     Edits {
         /// The folder with Markdown files.
@@ -85,6 +97,7 @@ fn main() -> ExitCode {
         Task::Deps => deps::run(&root),
         Task::Bench => bench::run(&root),
         Task::Sabotage { only } => sabotage::run(&root, only.as_deref()),
+        Task::Prove { what: Prove::Docs { corpus, seed, mutations } } => prove::docs::run(&corpus, seed, mutations),
         Task::Prove { what: Prove::Edits { corpus, seed, edits } } => prove::edits::run(&corpus, seed, edits),
         Task::Spec { against: Some(command), .. } => spec::against(&root, &command),
         Task::Spec { .. } => spec::answer(),

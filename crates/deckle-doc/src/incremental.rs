@@ -25,7 +25,7 @@ pub(crate) fn splice(
     let edit_end = range.start + inserted;
     // Positions in the old and the new text differ by this, in wrapping arithmetic.
     let by = (source.len() as u32).wrapping_sub(old_source.len() as u32);
-    let mut parser = Parser::new(source, dialect, old.nodes[first].start as usize);
+    let mut parser = Parser::new(source, dialect, old.nodes[first].start as usize, inserted);
     let mut resumed = old.nodes.len();
     let stop = parser.run(&mut |line| {
         if line < edit_end {

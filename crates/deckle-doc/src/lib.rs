@@ -18,6 +18,7 @@ pub mod limits;
 mod lines;
 mod node;
 mod parse;
+pub mod prove;
 mod splice;
 mod tree;
 pub mod types;

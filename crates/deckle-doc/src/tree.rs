@@ -35,10 +35,17 @@ pub struct Tree {
 
 #[derive(Debug)]
 struct Inner {
-    source: Arc<str>,
+    source: Text,
     dialect: Dialect,
     arena: Arena,
     labels: OnceLock<Labels>,
+}
+
+/// The source, as it came or as a splice made it. A splice copies the text once; it is shared when somebody asks for that.
+#[derive(Debug)]
+enum Text {
+    Shared(Arc<str>),
+    Made { text: String, shared: OnceLock<Arc<str>> },
 }
 
 /// Where each label is defined first.
@@ -70,7 +77,7 @@ impl Tree {
             return Err(LimitError::Size { bytes: source.len() });
         }
         let arena = parse::document(&source, dialect)?;
-        Ok(Tree::of(source, dialect, arena))
+        Ok(Tree::of(Text::Shared(source), dialect, arena))
     }
 
     /// Returns the tree of bytes.
@@ -85,7 +92,7 @@ impl Tree {
         Ok(Tree::parse(text, dialect)?)
     }
 
-    fn of(source: Arc<str>, dialect: Dialect, arena: Arena) -> Tree {
+    fn of(source: Text, dialect: Dialect, arena: Arena) -> Tree {
         Tree { inner: Arc::new(Inner { source, dialect, arena, labels: OnceLock::new() }) }
     }
 
@@ -103,19 +110,25 @@ impl Tree {
         if bytes > MAX_DOCUMENT_BYTES {
             return Err(LimitError::Size { bytes });
         }
-        let source: Arc<str> = [before, with, after].concat().into();
-        let arena = incremental::splice(self.source(), &self.inner.arena, &source, self.dialect(), range, with.len())?;
-        Ok(Tree::of(source, self.dialect(), arena))
+        let text = [before, with, after].concat();
+        let arena = incremental::splice(self.source(), &self.inner.arena, &text, self.dialect(), range, with.len())?;
+        Ok(Tree::of(Text::Made { text, shared: OnceLock::new() }, self.dialect(), arena))
     }
 
     /// Returns the source.
     pub fn source(&self) -> &str {
-        &self.inner.source
+        match &self.inner.source {
+            Text::Shared(text) => text,
+            Text::Made { text, .. } => text,
+        }
     }
 
     /// Returns the source as it is shared between clones.
     pub fn shared(&self) -> &Arc<str> {
-        &self.inner.source
+        match &self.inner.source {
+            Text::Shared(text) => text,
+            Text::Made { text, shared } => shared.get_or_init(|| text.as_str().into()),
+        }
     }
 
     /// Returns the dialect it was read in.

@@ -1,3 +1,4 @@
 //! Proofs: properties tried on real documents, with a seed and a count.
 
+pub mod docs;
 pub mod edits;

@@ -224,7 +224,8 @@ impl Parser<'_> {
         let Leaf::Paragraph { node } = self.leaf else { return };
         let end = self.line.trimmed_end(place) as u32;
         self.node(node).content_end = end;
-        self.lines.push(TextLine { prefix: self.block_start(), start: place, end: self.line.end, lazy, deep });
+        let (prefix, end) = (self.block_start() as u32, self.line.end as u32);
+        self.lines.push(TextLine { prefix, start: place as u32, end, lazy, deep });
     }
 
     /// Adds a row of the open table; its line is `at..end`, its first byte that is not blank at `place`.

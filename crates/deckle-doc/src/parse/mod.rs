@@ -24,7 +24,7 @@ use html::HtmlEnd;
 
 /// Returns the blocks of a document.
 pub(crate) fn document(source: &str, dialect: Dialect) -> Result<Arena, LimitError> {
-    let mut parser = Parser::new(source, dialect, 0);
+    let mut parser = Parser::new(source, dialect, 0, source.len());
     parser.front_matter();
     parser.run(&mut |_| false)?;
     Ok(parser.finish(source.len()))
@@ -71,19 +71,33 @@ enum Leaf {
     Table { node: u32, columns: usize },
 }
 
-/// One line of the open paragraph.
+/// One line of the open paragraph. A paragraph may have half a million of them, so the places are kept small.
 #[derive(Clone, Copy, Debug)]
 struct TextLine {
     /// Where a block that began here would start.
-    prefix: usize,
+    prefix: u32,
     /// The first byte that is not blank.
-    start: usize,
+    start: u32,
     /// The end without the line ending.
-    end: usize,
+    end: u32,
     /// Whether containers didn't go on.
     lazy: bool,
     /// Whether it is indented by four columns or more.
     deep: bool,
+}
+
+impl TextLine {
+    fn prefix(&self) -> usize {
+        self.prefix as usize
+    }
+
+    fn start(&self) -> usize {
+        self.start as usize
+    }
+
+    fn end(&self) -> usize {
+        self.end as usize
+    }
 }
 
 pub(crate) struct Parser<'s> {
@@ -107,7 +121,8 @@ pub(crate) struct Parser<'s> {
 }
 
 impl<'s> Parser<'s> {
-    pub(crate) fn new(text: &'s str, dialect: Dialect, from: usize) -> Parser<'s> {
+    /// A parser that starts at `from`, with room for the blocks that `bytes` of ordinary text have.
+    pub(crate) fn new(text: &'s str, dialect: Dialect, from: usize, bytes: usize) -> Parser<'s> {
         let src = text.as_bytes();
         let from = if from == 0 && text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { from };
         let root = Node {
@@ -122,7 +137,7 @@ impl<'s> Parser<'s> {
             last: 1,
             extra: 0,
         };
-        let mut nodes = Vec::with_capacity(src.len() / 48 + 4);
+        let mut nodes = Vec::with_capacity(bytes / 48 + 4);
         nodes.push(root);
         Parser {
             text,
@@ -197,6 +212,10 @@ impl<'s> Parser<'s> {
     fn push_under(&mut self, parent: u32, tag: Tag, start: usize, content: std::ops::Range<usize>, depth: usize) -> u32 {
         self.too_deep |= depth > MAX_DEPTH;
         let index = self.arena.nodes.len() as u32;
+        if self.arena.nodes.len() == self.arena.nodes.capacity() {
+            // Doubling would take twice the memory that a text with a block on every line needs.
+            self.arena.nodes.reserve_exact(self.arena.nodes.len() / 4 + 16);
+        }
         self.arena.nodes.push(Node {
             tag,
             flag: 0,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::kind::{Alignment, Span};
-use crate::node::{Info, SPLIT, Tag};
+use crate::node::{Info, Node, SPLIT, Tag};
 use crate::parse::chars::is_blank;
 use crate::parse::definition::{self, Definition};
 use crate::parse::{Leaf, OpenKind, Parser, TextLine, table};
@@ -67,22 +67,22 @@ impl Parser<'_> {
             return false;
         }
         let src = self.src;
-        let trimmed = head.start + trimmed_len(&src[head.start..head.end]);
-        let line = &src[head.start..trimmed];
+        let trimmed = head.start() + trimmed_len(&src[head.start()..head.end()]);
+        let line = &src[head.start()..trimmed];
         if line == b"|" || table::cells(line, alignments.len() + 2).count() != alignments.len() {
             return false;
         }
         self.lines.pop();
         let split = !self.lines.is_empty();
         if let Some(before) = self.lines.last() {
-            let end = before.start + trimmed_len(&src[before.start..before.end]);
+            let end = before.start() + trimmed_len(&src[before.start()..before.end()]);
             self.node(node).content_end = end as u32;
             self.close_paragraph();
         } else {
             self.arena.nodes.pop();
         }
         self.leaf = Leaf::None;
-        let table = self.push(Tag::Table, head.prefix, head.start..end);
+        let table = self.push(Tag::Table, head.prefix(), head.start()..end);
         let info = Info { number: alignments.len() as u32, form: self.arena.alignments.len() as u32, ..Info::EMPTY };
         let extra = self.push_info(info);
         let node = self.node(table);
@@ -91,7 +91,7 @@ impl Parser<'_> {
         let columns = alignments.len();
         self.arena.alignments.append(&mut alignments);
         self.leaf = Leaf::Table { node: table, columns };
-        self.row(true, columns + 1, head.prefix, head.start, head.end);
+        self.row(true, columns + 1, head.prefix(), head.start(), head.end());
         true
     }
 
@@ -104,33 +104,19 @@ impl Parser<'_> {
         }
         let text = Joined::new(self.src, &self.lines, range.end);
         let mut at = 0;
-        let mut found: Vec<Definition> = Vec::new();
-        while let Some(definition) = definition::definition(&text.bytes, at) {
+        let mut count = 0;
+        while at < text.bytes.len()
+            && let Some(definition) = definition::definition(&text.bytes, at)
+        {
+            if count == 0 {
+                self.arena.nodes.pop();
+            }
+            self.push_definition(&text, &definition, (count == 0).then_some(&content));
             at = definition.end + 1;
-            found.push(definition);
-            if at >= text.bytes.len() {
-                break;
-            }
+            count += 1;
         }
-        if found.is_empty() {
+        if count == 0 {
             return false;
-        }
-        self.arena.nodes.pop();
-        for (order, definition) in found.iter().enumerate() {
-            let (label, destination) = (text.span(&definition.label), text.span(&definition.destination));
-            let title = definition.title.as_ref().map_or(Span::NONE, |title| text.span(title));
-            let from = definition.label.start - 1;
-            let start = if order == 0 { content.start as usize } else { text.prefix(from) };
-            let place = text.place(from);
-            let mut end = text.end_place(definition.end);
-            while end > place && is_blank(self.src[end - 1]) {
-                end -= 1;
-            }
-            let index = self.push(Tag::Definition, start, place..end);
-            let extra = self.push_info(Info { a: label, b: destination, c: title, ..Info::EMPTY });
-            let stored = self.node(index);
-            stored.extra = extra;
-            stored.small = if order == 0 { content.small } else { SPLIT };
         }
         if at >= text.bytes.len() {
             return true;
@@ -139,6 +125,24 @@ impl Parser<'_> {
         let rest = self.push(Tag::Paragraph, start, place..range.end);
         self.node(rest).small = SPLIT;
         false
+    }
+
+    /// Adds a definition; the first one stands where the paragraph stood.
+    fn push_definition(&mut self, text: &Joined, definition: &Definition, first: Option<&Node>) {
+        let (label, destination) = (text.span(&definition.label), text.span(&definition.destination));
+        let title = definition.title.as_ref().map_or(Span::NONE, |title| text.span(title));
+        let from = definition.label.start - 1;
+        let start = first.map_or_else(|| text.prefix(from), |paragraph| paragraph.start as usize);
+        let place = text.place(from);
+        let mut end = text.end_place(definition.end);
+        while end > place && is_blank(self.src[end - 1]) {
+            end -= 1;
+        }
+        let index = self.push(Tag::Definition, start, place..end);
+        let extra = self.push_info(Info { a: label, b: destination, c: title, ..Info::EMPTY });
+        let stored = self.node(index);
+        stored.extra = extra;
+        stored.small = first.map_or(SPLIT, |paragraph| paragraph.small);
     }
 
     /// Reads `[ ]` or `[x]` at the start of the first paragraph of an item: it belongs to the item.
@@ -157,15 +161,15 @@ impl Parser<'_> {
             _ => return,
         };
         let Some(&line) = self.lines.first() else { return };
-        let start = line.start + 4;
-        let (at, place) = if start < line.end {
+        let start = line.start() + 4;
+        let (at, place) = if start < line.end() {
             let mut place = start;
-            while place < line.end && is_blank(self.src[place]) {
+            while place < line.end() && is_blank(self.src[place]) {
                 place += 1;
             }
-            if place < line.end { (start, place) } else { self.second_line(start) }
+            if place < line.end() { (start, place) } else { self.second_line(start) }
         } else {
-            self.second_line(line.end)
+            self.second_line(line.end())
         };
         self.node(item).flag = task;
         let stored = &mut self.arena.nodes[node];
@@ -174,7 +178,7 @@ impl Parser<'_> {
     }
 
     fn second_line(&self, fallback: usize) -> (usize, usize) {
-        self.lines.get(1).map_or((fallback, fallback), |line| (line.prefix, line.start))
+        self.lines.get(1).map_or((fallback, fallback), |line| (line.prefix(), line.start()))
     }
 
     /// Tells math and shortcodes from other paragraphs.
@@ -210,7 +214,7 @@ fn trimmed_len(line: &[u8]) -> usize {
 struct Joined {
     bytes: Vec<u8>,
     /// For each line: its place in `bytes`, its place in the source, its prefix.
-    lines: Vec<(usize, usize, usize)>,
+    lines: Vec<(u32, u32, u32)>,
 }
 
 impl Joined {
@@ -220,15 +224,16 @@ impl Joined {
             if !joined.lines.is_empty() {
                 joined.bytes.push(b'\n');
             }
-            joined.lines.push((joined.bytes.len(), line.start, line.prefix));
-            joined.bytes.extend_from_slice(&src[line.start..line.end.min(end).max(line.start)]);
+            joined.lines.push((joined.bytes.len() as u32, line.start, line.prefix));
+            joined.bytes.extend_from_slice(&src[line.start()..line.end().min(end).max(line.start())]);
         }
         joined
     }
 
     fn line(&self, at: usize) -> (usize, usize, usize) {
-        let index = self.lines.partition_point(|line| line.0 <= at).max(1) - 1;
-        self.lines[index]
+        let index = self.lines.partition_point(|line| line.0 as usize <= at).max(1) - 1;
+        let (from, source, prefix) = self.lines[index];
+        (from as usize, source as usize, prefix as usize)
     }
 
     fn place(&self, at: usize) -> usize {

@@ -1,4 +1,4 @@
-//! Where test data is, and the variants of a document.
+//! Where test data is.
 
 use std::path::{Path, PathBuf};
 
@@ -46,100 +46,7 @@ pub fn corpora() -> Vec<(PathBuf, String)> {
     documents
 }
 
-/// The variants of a document that no corpus has: line ends, byte order mark, ends, blanks, tabs.
-pub fn variants(text: &str) -> Vec<(&'static str, String)> {
-    let lines = || text.split('\n');
-    let mixed = |ends: &[&str]| {
-        let mut out = String::new();
-        for (place, line) in lines().enumerate() {
-            if place > 0 {
-                out.push_str(ends[place % ends.len()]);
-            }
-            out.push_str(line);
-        }
-        out
-    };
-    vec![
-        ("as it is", text.to_owned()),
-        ("CRLF", mixed(&["\r\n"])),
-        ("CR", mixed(&["\r"])),
-        ("mixed", mixed(&["\n", "\r\n", "\r"])),
-        ("BOM", format!("\u{FEFF}{text}")),
-        ("no final newline", text.trim_end_matches('\n').to_owned()),
-        ("trailing blanks", mixed(&["  \n", "\t\n"])),
-        ("tabs", text.replace("    ", "\t").replace("\n  ", "\n\t")),
-        ("quoted", lines().map(|line| format!("> {line}\n")).collect()),
-        ("in an item", format!("- {}", lines().collect::<Vec<_>>().join("\n  "))),
-        ("NUL and form feed", text.replace(". ", ".\0\u{c}")),
-    ]
+/// How many times the usual count is tried: `DECKLE_PROVE_SCALE`, 1 in the test command.
+pub fn scale() -> usize {
+    std::env::var("DECKLE_PROVE_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
-
-/// A stream of numbers from a seed.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound.max(1) as u64) as usize
-    }
-
-    pub fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
-        from[self.below(from.len())]
-    }
-}
-
-/// Text that starts, ends or looks like something.
-pub const PIECES: &[&str] = &[
-    "",
-    "\n",
-    "\n\n",
-    "x",
-    "# h\n",
-    "- ",
-    "> ",
-    "```\n",
-    "---\n",
-    "===\n",
-    "    ",
-    ":::note\n",
-    ":::\n",
-    "::::tabs[a]{b=c}\n",
-    "::embed{x}\n",
-    "|",
-    "|-|-|\n",
-    "[a]: /b\n",
-    "\r",
-    "\r\n",
-    "<div>\n",
-    "-->",
-    "1. ",
-    "[^a]: ",
-    "\t",
-    "| a | b |\n",
-    "*",
-    "**",
-    "`",
-    "[",
-    "](",
-    "]",
-    "$",
-    "$$\n",
-    "\\",
-    "é",
-    "\u{FEFF}",
-    "\0",
-    "~~~",
-    "+++\n",
-    "[ ] ",
-    ":m[x]",
-    "[[k|t]]",
-    "{{< x >}}",
-    "&amp;",
-    "<!--",
-    "2) ",
-    "* * *\n",
-    "  ",
-    "\u{a0}",
-];

@@ -1,9 +1,10 @@
 //! A tree after a splice is the tree of the new text.
 
+use deckle_doc::prove::{PIECES, Random};
 use deckle_doc::{Dialect, Tree};
 use proptest::prelude::*;
 
-use crate::common::{PIECES, Random, corpora};
+use crate::common::{corpora, scale};
 
 fn splice(tree: &Tree, start: usize, length: usize, with: &str) -> Option<Tree> {
     let text = tree.source();
@@ -22,10 +23,10 @@ fn splice(tree: &Tree, start: usize, length: usize, with: &str) -> Option<Tree> 
 
 #[test]
 fn edits_of_real_documents() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for (place, (_, text)) in corpora().into_iter().enumerate() {
         let mut tree = Tree::parse(text, Dialect::ALL[place % Dialect::ALL.len()]).unwrap();
-        for _ in 0..20 {
+        for _ in 0..20 * scale() {
             let (start, length) = (random.below(tree.source().len() + 1), [0, 0, 1, 5, 40, 300][random.below(6)]);
             if let Some(next) = splice(&tree, start, length, random.pick(PIECES)) {
                 tree = next;
