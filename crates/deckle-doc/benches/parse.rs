@@ -155,7 +155,10 @@ fn joined(size: usize) -> String {
     let mut text = String::new();
     for (_, one) in documents() {
         // Front matter is front matter at the start alone.
-        let body = if one.starts_with("---") { one[3..].find("\n---").map_or("", |at| &one[at + 7..]) } else { &one };
+        let body = match one.strip_prefix("---") {
+            Some(front) => front.find("\n---").map_or("", |at| &front[at + 4..]),
+            None => &one,
+        };
         text.push_str(body);
         text.push_str("\n\n");
         if text.len() >= size {

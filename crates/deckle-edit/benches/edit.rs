@@ -35,7 +35,10 @@ fn joined(size: usize) -> String {
             marked = true;
         }
         let one = std::fs::read_to_string(path).unwrap();
-        let body = if one.starts_with("---") { one[3..].find("\n---").map_or("", |at| &one[at + 7..]) } else { &one };
+        let body = match one.strip_prefix("---") {
+            Some(front) => front.find("\n---").map_or("", |at| &front[at + 4..]),
+            None => &one,
+        };
         // Whole blocks only, so that no document's end swallows the next.
         let body = body.trim_end();
         let length = body.len().min(size - text.len());
