@@ -8,7 +8,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for path in std::io::stdin().lock().lines() {
         let path = path?;
         let tree = Tree::parse(std::fs::read_to_string(&path)?, Dialect::Generic)?;
-        writeln!(out, "{}", jsonl::line(&path, &tree, &jsonl::Options { directives: true, ..Default::default() }))?;
+        writeln!(out, "{}", jsonl::line(&path, &tree, &jsonl::Options::default()))?;
     }
     Ok(())
 }

@@ -6,26 +6,25 @@
 
 use std::ops::Range;
 
-use crate::kind::Dialect;
 use crate::limits::LimitError;
 use crate::node::{Arena, Info, Node, SPLIT, Tag};
 use crate::parse::cursor::Cursor;
-use crate::parse::{self, Parser};
+use crate::parse::{self, Parser, Syntax};
 
 /// Returns the arena of `source`, which is the text of `old` with the bytes of `range` replaced by `inserted` others.
 pub(crate) fn splice(
     old_source: &str,
     old: &Arena,
     source: &str,
-    dialect: Dialect,
+    syntax: Syntax,
     range: Range<usize>,
     inserted: usize,
 ) -> Result<Arena, LimitError> {
-    let Some(first) = restart(old_source.as_bytes(), &old.nodes, range.start) else { return parse::document(source, dialect) };
+    let Some(first) = restart(old_source.as_bytes(), &old.nodes, range.start) else { return parse::document(source, syntax) };
     let edit_end = range.start + inserted;
     // Positions in the old and the new text differ by this, in wrapping arithmetic.
     let by = (source.len() as u32).wrapping_sub(old_source.len() as u32);
-    let mut parser = Parser::new(source, dialect, old.nodes[first].start as usize, inserted);
+    let mut parser = Parser::new(source, syntax, old.nodes[first].start as usize, inserted);
     let mut resumed = old.nodes.len();
     let stop = parser.run(&mut |line| {
         if line < edit_end {

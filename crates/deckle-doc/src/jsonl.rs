@@ -10,8 +10,6 @@ use crate::tree::{Block, Tree};
 /// What a line holds beyond the blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options<'o> {
-    /// Read directives; without it they are paragraphs' text, as for a parser that doesn't know them.
-    pub directives: bool,
     /// A block's id, shown as the sixth element.
     pub ids: Option<&'o dyn IdOf>,
     /// Inline nodes, shown as the last element of blocks that have text.

@@ -15,7 +15,7 @@ use crate::kind::{AdmonitionForm, Alignment, Dialect, Directive, Fence, Format, 
 use crate::limits::{LimitError, MAX_DOCUMENT_BYTES, ParseError};
 use crate::lines::{self, Line};
 use crate::node::{Arena, Info, Node, Tag};
-use crate::parse;
+use crate::parse::{self, Syntax};
 
 /// A parsed document. Cloning shares it.
 ///
@@ -36,7 +36,7 @@ pub struct Tree {
 #[derive(Debug)]
 struct Inner {
     source: Text,
-    dialect: Dialect,
+    syntax: Syntax,
     arena: Arena,
     labels: OnceLock<Labels>,
 }
@@ -72,12 +72,23 @@ impl Tree {
     /// # Errors
     /// When the source is larger than [`MAX_DOCUMENT_BYTES`] or nests deeper than [`MAX_DEPTH`](crate::limits::MAX_DEPTH).
     pub fn parse(source: impl Into<Arc<str>>, dialect: Dialect) -> Result<Tree, LimitError> {
-        let source = source.into();
+        Tree::read(source.into(), Syntax { dialect, directives: true })
+    }
+
+    /// Returns the tree of `source` as a parser reads it that knows no directives: they are paragraphs. For comparisons.
+    ///
+    /// # Errors
+    /// As [`Tree::parse`].
+    pub fn parse_without_directives(source: impl Into<Arc<str>>, dialect: Dialect) -> Result<Tree, LimitError> {
+        Tree::read(source.into(), Syntax { dialect, directives: false })
+    }
+
+    fn read(source: Arc<str>, syntax: Syntax) -> Result<Tree, LimitError> {
         if source.len() > MAX_DOCUMENT_BYTES {
             return Err(LimitError::Size { bytes: source.len() });
         }
-        let arena = parse::document(&source, dialect)?;
-        Ok(Tree::of(Text::Shared(source), dialect, arena))
+        let arena = parse::document(&source, syntax)?;
+        Ok(Tree::of(Text::Shared(source), syntax, arena))
     }
 
     /// Returns the tree of bytes.
@@ -92,8 +103,8 @@ impl Tree {
         Ok(Tree::parse(text, dialect)?)
     }
 
-    fn of(source: Text, dialect: Dialect, arena: Arena) -> Tree {
-        Tree { inner: Arc::new(Inner { source, dialect, arena, labels: OnceLock::new() }) }
+    fn of(source: Text, syntax: Syntax, arena: Arena) -> Tree {
+        Tree { inner: Arc::new(Inner { source, syntax, arena, labels: OnceLock::new() }) }
     }
 
     /// Returns the tree of the source with the bytes of `range` replaced by `with`: the same tree as a full parse, made by
@@ -111,8 +122,8 @@ impl Tree {
             return Err(LimitError::Size { bytes });
         }
         let text = [before, with, after].concat();
-        let arena = incremental::splice(self.source(), &self.inner.arena, &text, self.dialect(), range, with.len())?;
-        Ok(Tree::of(Text::Made { text, shared: OnceLock::new() }, self.dialect(), arena))
+        let arena = incremental::splice(self.source(), &self.inner.arena, &text, self.inner.syntax, range, with.len())?;
+        Ok(Tree::of(Text::Made { text, shared: OnceLock::new() }, self.inner.syntax, arena))
     }
 
     /// Returns the source.
@@ -133,7 +144,7 @@ impl Tree {
 
     /// Returns the dialect it was read in.
     pub fn dialect(&self) -> Dialect {
-        self.inner.dialect
+        self.inner.syntax.dialect
     }
 
     /// Returns the root.

@@ -87,7 +87,7 @@ pub enum Command {
         /// The dialect: generic, vitepress, docusaurus, mkdocs, obsidian, myst
         #[arg(long, default_value = "generic")]
         dialect: String,
-        /// Directives as directives (they always are; for those who come from the reference parser)
+        /// Read directives; without it they are paragraphs, as for a parser that knows none
         #[arg(long)]
         directives: bool,
         /// Add each block's id

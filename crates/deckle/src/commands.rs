@@ -34,7 +34,7 @@ pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
             read::get(arguments, key, &part, at.branch.as_deref()).await
         }
         Command::Outline { key, at } => read::outline(arguments, key, at.branch.as_deref()).await,
-        Command::Blocks { paths, dialect, ids, inline, .. } => read::blocks(paths, dialect, *ids, *inline),
+        Command::Blocks { paths, dialect, directives, ids, inline } => read::blocks(paths, dialect, *directives, *ids, *inline),
         Command::Find { words, filter, key, blocks, matches, sort, limit, at } => {
             let wanted = read::Wanted {
                 words: words.as_deref(),

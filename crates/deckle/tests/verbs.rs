@@ -233,3 +233,33 @@ fn a_read_is_cut_on_a_block_and_names_the_command_for_the_rest() {
     let unknown = folder.run(&["get", "long", "--from", "nothing"]);
     assert_eq!(unknown.status.code(), Some(4), "{}", text(&unknown));
 }
+
+#[test]
+fn blocks_of_files_named_on_standard_input_are_lines_of_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.md");
+    std::fs::write(&file, "# A\n\n:::note\n- x\n:::\n").unwrap();
+    let run = |arguments: &[&str]| {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_deckle"))
+            .arg("blocks")
+            .args(arguments)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), format!("{}\n", file.display()).as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", text(&output));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    let with = run(&["--directives"]);
+    assert_eq!(with["blocks"][1][0], "containerDirective");
+    assert_eq!(run(&[])["blocks"][1][0], "paragraph");
+    let full = run(&["--directives", "--ids", "--inline"]);
+    let heading = &full["blocks"][0];
+    assert_eq!(heading[5].as_str().unwrap().len(), 8);
+    assert_eq!(heading[6], serde_json::json!([["text", 2, 3, 0]]));
+    let missing = std::process::Command::new(env!("CARGO_BIN_EXE_deckle")).args(["blocks", "no/such.md"]).output().unwrap();
+    assert!(!missing.status.success() && text(&missing).contains("no/such.md"), "{}", text(&missing));
+}

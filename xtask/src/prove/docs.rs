@@ -56,7 +56,7 @@ fn agree(files: &[(PathBuf, String)]) -> Result<String, Problems> {
     let (mut total, mut different, mut shown) = (0, 0, Vec::new());
     for ((path, text), line) in files.iter().zip(String::from_utf8_lossy(&output.stdout).lines()) {
         let Ok(tree) = Tree::parse(text.as_str(), Dialect::Generic) else { continue };
-        let ours = jsonl::line("", &tree, &Options { directives: true, ..Options::default() });
+        let ours = jsonl::line("", &tree, &Options::default());
         let read = |line: &str| serde_json::from_str::<Value>(line).unwrap_or(Value::Null);
         let found = prove::agreement(text, &read(&ours), &read(line));
         total += found.total;

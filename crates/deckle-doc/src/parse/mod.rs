@@ -22,9 +22,17 @@ use crate::node::{Arena, Info, Node, Tag};
 use cursor::Cursor;
 use html::HtmlEnd;
 
+/// What is read as more than text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Syntax {
+    pub dialect: Dialect,
+    /// Whether directives are; without them, they are paragraphs.
+    pub directives: bool,
+}
+
 /// Returns the blocks of a document.
-pub(crate) fn document(source: &str, dialect: Dialect) -> Result<Arena, LimitError> {
-    let mut parser = Parser::new(source, dialect, 0, source.len());
+pub(crate) fn document(source: &str, syntax: Syntax) -> Result<Arena, LimitError> {
+    let mut parser = Parser::new(source, syntax, 0, source.len());
     parser.front_matter();
     parser.run(&mut |_| false)?;
     Ok(parser.finish(source.len()))
@@ -104,6 +112,7 @@ pub(crate) struct Parser<'s> {
     text: &'s str,
     src: &'s [u8],
     dialect: Dialect,
+    directives: bool,
     pub(crate) arena: Arena,
     stack: Vec<Open>,
     /// How deep the innermost container is in the tree.
@@ -122,7 +131,7 @@ pub(crate) struct Parser<'s> {
 
 impl<'s> Parser<'s> {
     /// A parser that starts at `from`, with room for the blocks that `bytes` of ordinary text have.
-    pub(crate) fn new(text: &'s str, dialect: Dialect, from: usize, bytes: usize) -> Parser<'s> {
+    pub(crate) fn new(text: &'s str, syntax: Syntax, from: usize, bytes: usize) -> Parser<'s> {
         let src = text.as_bytes();
         let from = if from == 0 && text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { from };
         let root = Node {
@@ -142,7 +151,8 @@ impl<'s> Parser<'s> {
         Parser {
             text,
             src,
-            dialect,
+            dialect: syntax.dialect,
+            directives: syntax.directives,
             arena: Arena { nodes, infos: Vec::new(), alignments: Vec::new() },
             stack: Vec::new(),
             depth: 0,

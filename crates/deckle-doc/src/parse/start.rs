@@ -98,7 +98,7 @@ impl Parser<'_> {
 
     fn colons(&self, place: usize, line: &[u8]) -> Option<Start> {
         let colons = line.iter().take_while(|&&byte| byte == b':').count();
-        if colons < 2 {
+        if colons < 2 || !self.directives {
             return None;
         }
         let end = self.line.trimmed_end(place);

@@ -11,11 +11,15 @@ use serde_json::Value;
 use crate::common::{cache, corpora};
 
 /// Runs the reference parser over files; a line each.
-fn reference(paths: &[PathBuf]) -> Vec<Value> {
+fn reference(paths: &[PathBuf], directives: bool) -> Vec<Value> {
     let script = cache().join("oracle/blocks.mjs");
     assert!(script.is_file(), "{} is not there; run `make setup-oracle`", script.display());
-    let mut child =
-        Command::new("node").arg(script).arg("--directives").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut command = Command::new("node");
+    command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
+    if directives {
+        command.arg("--directives");
+    }
+    let mut child = command.spawn().unwrap();
     let list: String = paths.iter().map(|path| format!("{}\n", path.display())).collect();
     let mut stdin = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || stdin.write_all(list.as_bytes()).unwrap());
@@ -26,14 +30,18 @@ fn reference(paths: &[PathBuf]) -> Vec<Value> {
 }
 
 /// Returns how many blocks the reference has, how many differ, and a line for each document with a difference.
-fn compare(paths: &[PathBuf]) -> (usize, usize, Vec<String>) {
+fn compare(paths: &[PathBuf], directives: bool) -> (usize, usize, Vec<String>) {
     let (mut total, mut different, mut differing) = (0, 0, Vec::new());
-    let lines = reference(paths);
+    let lines = reference(paths, directives);
     assert_eq!(lines.len(), paths.len());
     for (path, theirs) in paths.iter().zip(lines) {
         let source = std::fs::read_to_string(path).unwrap();
-        let tree = Tree::parse(source.as_str(), Dialect::Generic).unwrap();
-        let line = jsonl::line("", &tree, &jsonl::Options { directives: true, ..Default::default() });
+        let tree = match directives {
+            true => Tree::parse(source.as_str(), Dialect::Generic),
+            false => Tree::parse_without_directives(source.as_str(), Dialect::Generic),
+        };
+        let tree = tree.unwrap();
+        let line = jsonl::line("", &tree, &jsonl::Options::default());
         let found = agreement(&source, &serde_json::from_str(&line).unwrap(), &theirs);
         total += found.total;
         different += found.different;
@@ -45,11 +53,21 @@ fn compare(paths: &[PathBuf]) -> (usize, usize, Vec<String>) {
 #[test]
 fn the_corpora_are_read_as_the_reference_reads_them() {
     let paths: Vec<PathBuf> = corpora().into_iter().map(|(path, _)| path).collect();
-    let (total, different, differing) = compare(&paths);
+    let (total, different, differing) = compare(&paths, true);
     assert!(total > 40_000, "{total}");
     println!("{} of {total} blocks agree", total - different);
     // 99.95 %; what is left is in docs/format.md.
     assert!(different * 2_000 <= total, "{different} of {total} differ:\n{}", differing.join("\n"));
+}
+
+#[test]
+fn without_directives_they_are_paragraphs_as_for_the_reference() {
+    let paths: Vec<PathBuf> = corpora().into_iter().map(|(path, _)| path).collect();
+    let (total, different, differing) = compare(&paths, false);
+    assert!(different * 2_000 <= total, "{different} of {total} differ:\n{}", differing.join("\n"));
+    let tree = Tree::parse_without_directives(":::note\n- x\n:::\n", Dialect::Generic).unwrap();
+    assert!(tree.blocks().all(|block| !matches!(block.kind(), deckle_doc::Kind::Container(_))));
+    assert_eq!(tree.splice(0..0, ":").unwrap().len(), tree.len());
 }
 
 #[test]
@@ -72,7 +90,7 @@ fn documents_full_of_directives_are_read_as_the_reference_reads_them() {
         std::fs::write(&path, format!("{end}{}{end}", lines.join(end))).unwrap();
         paths.push(path);
     }
-    let (total, different, differing) = compare(&paths);
+    let (total, different, differing) = compare(&paths, true);
     println!("{} of {total} blocks agree", total - different);
     assert!(different * 100 <= total, "{different} of {total} differ:\n{}", differing.join("\n"));
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, Write as _};
 use std::path::PathBuf;
 
 use deckle_doc::jsonl::{self, IdOf, Options};
-use deckle_doc::{Block, Diag, Dialect, DocKey, Ids, Tree};
+use deckle_doc::{Block, Diag, Dialect, DocKey, Ids, ParseError, Tree};
 use deckle_edit::language::Predicate;
 use deckle_edit::{Documents, Operation, read, read_value, sections};
 use deckle_store::{NotDocument, Snapshot};
@@ -151,7 +151,13 @@ pub async fn outline(arguments: &Arguments, name: &str, branch: Option<&str>) ->
     Ok(())
 }
 
-pub fn blocks(paths: &[PathBuf], dialect: &str, ids: bool, inline: bool) -> Result<(), Failure> {
+/// The tree of a file; without directives when they were not asked for.
+fn parse(bytes: &[u8], dialect: Dialect, directives: bool) -> Result<Tree, ParseError> {
+    let tree = Tree::parse_bytes(bytes, dialect)?;
+    Ok(if directives { tree } else { Tree::parse_without_directives(tree.shared().clone(), dialect)? })
+}
+
+pub fn blocks(paths: &[PathBuf], dialect: &str, directives: bool, ids: bool, inline: bool) -> Result<(), Failure> {
     let dialect = Dialect::named(dialect).ok_or_else(|| {
         Failure::from(
             Diag::new("usage", format!("`{dialect}` is no dialect"))
@@ -170,11 +176,11 @@ pub fn blocks(paths: &[PathBuf], dialect: &str, ids: bool, inline: bool) -> Resu
                 return Ok(());
             }
         };
-        match Tree::parse_bytes(&bytes, dialect) {
+        match parse(&bytes, dialect, directives) {
             Ok(tree) => {
                 let derived = Derived(Ids::derive(&tree));
                 let ids = ids.then_some(&derived as &dyn IdOf);
-                writeln!(out, "{}", jsonl::line(&name, &tree, &Options { directives: true, ids, inline }))?;
+                writeln!(out, "{}", jsonl::line(&name, &tree, &Options { ids, inline }))?;
             }
             Err(error) => {
                 bad += 1;
