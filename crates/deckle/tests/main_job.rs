@@ -408,7 +408,7 @@ fn what_is_no_document_is_kept_listed_and_never_touched() {
         &["--branch", "one", "make a page"],
     );
     assert!(run.status.success(), "{}", text(&run));
-    let merged = job.run(&["merge", "one"]);
+    let merged = job.run(&["merge", "one", "--all"]);
     assert!(merged.status.success(), "{}", text(&merged));
     assert_eq!(fs::read(job.path().join("a.md")).unwrap(), b"# A\n\ntext\n");
     assert_eq!(fs::read(job.path().join("latin.md")).unwrap(), b"caf\xe9\n");
