@@ -64,6 +64,15 @@ enum Task {
 /// What to prove.
 #[derive(Subcommand)]
 enum Prove {
+    /// Block ids over the history of a git repository: how many blocks keep theirs.
+    Ids {
+        /// The repository.
+        #[arg(long)]
+        repository: PathBuf,
+        /// How many commits.
+        #[arg(long, default_value_t = 500)]
+        commits: usize,
+    },
     /// Documents: every byte has its place, blocks agree with the reference parser, front matter edits change one key.
     Docs {
         /// The folder with Markdown files.
@@ -98,6 +107,7 @@ fn main() -> ExitCode {
         Task::Bench => bench::run(&root),
         Task::Sabotage { only } => sabotage::run(&root, only.as_deref()),
         Task::Prove { what: Prove::Docs { corpus, seed, mutations } } => prove::docs::run(&corpus, seed, mutations),
+        Task::Prove { what: Prove::Ids { repository, commits } } => prove::ids::run(&repository, commits),
         Task::Prove { what: Prove::Edits { corpus, seed, edits } } => prove::edits::run(&corpus, seed, edits),
         Task::Spec { against: Some(command), .. } => spec::against(&root, &command),
         Task::Spec { .. } => spec::answer(),
