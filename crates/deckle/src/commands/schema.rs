@@ -64,7 +64,7 @@ async fn check(arguments: &Arguments, keys: &[String], branch: Option<&str>) -> 
     let view = context::view(&snapshot, None, snapshot.dialect()).await?;
     let asked = keys.iter().map(|name| key(name)).collect::<Result<Vec<_>, _>>()?;
     if let Some(unknown) = asked.iter().find(|key| !view.contains(key)) {
-        return Err(missing(unknown, &view.keys()));
+        return Err(missing(unknown, &snapshot).await?);
     }
     let (mut checked, mut broken) = (0, 0);
     for (key, tree) in view.iter().filter(|(key, _)| asked.is_empty() || asked.contains(key)) {
