@@ -71,7 +71,8 @@ fn values(tree: &Tree) -> Option<Map<String, Value>> {
     let text = &tree.source()[block.inner()];
     let value = match block.kind() {
         Kind::FrontMatter { format: Format::Toml } => serde_json::to_value(toml::from_str::<toml::Table>(text).ok()?).ok()?,
-        _ if text.trim().is_empty() => return Some(Map::new()),
+        // Nothing but comments is nothing.
+        _ if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) => return Some(Map::new()),
         _ => serde_saphyr::from_str::<Value>(text).ok()?,
     };
     match value {
