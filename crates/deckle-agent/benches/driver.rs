@@ -10,7 +10,7 @@ use deckle_agent::chat::{ChatMessage, ToolCall};
 use deckle_agent::drive::{Journal, drive};
 use deckle_agent::models::script::Script;
 use deckle_agent::run::Run;
-use deckle_agent::tools::{self, Budget, Spent, ToolContext};
+use deckle_agent::tools::{self, Budget, Seen, Spent, ToolContext};
 use deckle_doc::Dialect;
 use deckle_doc::types::Rules;
 use deckle_store::{Actor, BranchId, InitOptions, RunId, StoreError, Workspace};
@@ -52,6 +52,8 @@ fn driver(c: &mut Criterion) {
             rules: Rules::default(),
             budget: Budget::default(),
             spent: Mutex::new(Spent::default()),
+            config: deckle_edit::Config::default(),
+            seen: Seen::default(),
         }
     });
     let mut script = String::from("steps:\n");

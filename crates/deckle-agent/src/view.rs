@@ -19,7 +19,6 @@ pub struct View {
     dialect: Dialect,
     /// Documents as the caller last read them.
     known: BTreeMap<DocKey, (Tree, Ids)>,
-=======
     /// The index over all documents, when all are loaded: links are looked up, and a rename is planned and proven by it.
     index: Option<Corpus>,
 }
