@@ -9,13 +9,14 @@ const MAX_SILENT_LOSS: f64 = 0.5;
 /// Blocks and documents with fewer words than this may lose any share.
 const MIN_WORDS: usize = 20;
 
-/// Refuses a payload that elides: `… rows 8–150 unchanged`, `[rest of document]`, `// ... existing code ...`.
+/// Refuses a payload that elides: `… rows 8–150 unchanged`, `[rest of document]`, `// ... existing code ...`. A line that stands in `known`,
+/// the document as it is, is text like any other.
 ///
 /// # Errors
 /// When it does.
-pub fn elision(payload: &str) -> Result<(), EditError> {
+pub fn elision(payload: &str, known: &str) -> Result<(), EditError> {
     for line in payload.lines() {
-        if is_elision(line) {
+        if is_elision(line) && !known.contains(line.trim()) {
             return Err(EditError::Gate {
                 message: format!("`{}` stands for text that was left out", line.trim()),
                 hint: "send the whole text of what you replace, or edit a smaller part with `$replaceText`; text that you do not send is not kept".into(),

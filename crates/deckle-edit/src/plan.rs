@@ -324,9 +324,12 @@ impl Planner<'_> {
             return Ok(());
         }
         for op in &update.blocks {
+            if let BlockOpKind::ReplaceText { to, .. } = &op.kind {
+                gates::elision(to, old.source())?;
+            }
             match &op.kind {
                 BlockOpKind::Replace { content } => {
-                    gates::elision(content)?;
+                    gates::elision(content, old.source())?;
                     if !update.removed {
                         let before: String =
                             draft.named.removed.iter().map(|index| old.block(*index).text()).collect::<Vec<_>>().join("\n");
@@ -338,7 +341,7 @@ impl Planner<'_> {
                 | BlockOpKind::InsertAfter { content }
                 | BlockOpKind::Append { content }
                 | BlockOpKind::Prepend { content } => {
-                    gates::elision(content)?;
+                    gates::elision(content, old.source())?;
                 }
                 BlockOpKind::ReplaceText { from: None, to } if !update.removed => {
                     let before: String =
@@ -380,7 +383,7 @@ impl Planner<'_> {
             (true, IfExists::Override) | (false, _) => {}
         }
         if self.policy.gates {
-            gates::elision(content)?;
+            gates::elision(content, existing.as_ref().map_or("", Tree::source))?;
             if let Some(old) = &existing
                 && if_exists == IfExists::Override
                 && !create.removed

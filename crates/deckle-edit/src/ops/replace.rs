@@ -3,9 +3,9 @@
 use deckle_doc::{Block, Kind, Splice};
 
 use super::{Context, Draft, insert, items, wrong_type};
+use crate::EditError;
 use crate::blocks::{own_prefix, own_range, place, shown_block, shown_text};
 use crate::fit::{self, Payload};
-use crate::{EditError, gates};
 
 /// Replaces `from` in a block's own text, or all of it.
 pub(super) fn text(
@@ -66,7 +66,6 @@ pub(super) fn text(
             own.start + at..own.start + at + from.len()
         }
     };
-    gates::elision(to)?;
     let one_line =
         matches!(block.kind(), Kind::Heading { .. } | Kind::Cell | Kind::Container(_) | Kind::Leaf(_) | Kind::Admonition { .. });
     let to = to.replace("\r\n", "\n");
@@ -181,7 +180,6 @@ pub(super) fn block(context: &Context<'_>, block: &Block<'_>, whole: bool, paylo
     if as_read && !(whole && block.heading_level().is_some()) {
         return Ok(unchanged(OPERATOR));
     }
-    gates::elision(&payload.text)?;
     match block.kind() {
         Kind::Document => {
             return Err(wrong_type(

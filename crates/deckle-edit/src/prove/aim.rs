@@ -145,6 +145,8 @@ pub(super) fn aim(random: &mut Random, key: &DocKey, tree: &Tree, ids: &Ids) -> 
     };
     let payload = *random.pick(&PAYLOADS);
     let select = json!({ "$id": id });
+    // An empty container that something is put into is a leaf no more.
+    let mut filled = None;
     let (name, mut argument, named, reach) = match random.below(14) {
         0 | 1 => {
             let (from, to) = replacement(random, &block)?;
@@ -176,6 +178,7 @@ pub(super) fn aim(random: &mut Random, key: &DocKey, tree: &Tree, ids: &Ids) -> 
         10 | 11 => {
             let goal = some_block(random, tree)?;
             let side = *random.pick(&["before", "after", "into", "start"]);
+            filled = (goal.first_child().is_none() && matches!(side, "into" | "start")).then_some(goal.index().0);
             let goal = json!({ "$id": ids.id(goal.index())? });
             if random.one_in(2) {
                 ("$move", json!({ "$id": id, side: goal }), whole, Reach::Places)
@@ -197,7 +200,8 @@ pub(super) fn aim(random: &mut Random, key: &DocKey, tree: &Tree, ids: &Ids) -> 
     let update = json!({ name: argument });
     let operation = json!({ "filter": { "$key": key.as_str() }, "expect": 1, "removed": true, "update": update });
     let holder = (matches!(name, "$append" | "$prepend") && block.first_child().is_none() && block.heading_level().is_none())
-        .then_some(index);
+        .then_some(index)
+        .or(filled);
     Some(Aim { operation, agent: random.one_in(4), must_refuse, named, holder, reach })
 }
 

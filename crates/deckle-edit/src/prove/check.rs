@@ -94,7 +94,7 @@ pub(super) fn blocks(old: &Tree, after: &str, aim: &Aim) -> Option<String> {
     let now = leaves(&new, |_| true);
     match aim.reach {
         Reach::Places | Reach::Copies => {
-            let before = leaves(old, |_| true);
+            let before = leaves(old, |block| aim.holder != Some(block.index().0));
             let mut counts: HashMap<String, i64> = HashMap::new();
             for (_, name, text) in &before {
                 *counts.entry(bare(name, text)).or_default() += 1;
