@@ -14,7 +14,7 @@ export DECKLE_CACHE := $(CACHE)
 CARGO := cargo
 STAGES := fmt lint unit docs deps
 
-.PHONY: help demo test setup setup-tools setup-oracle setup-services $(STAGES) sabotage fuzz prove bench build install clean-cache
+.PHONY: help demo test setup setup-tools setup-oracle setup-mcp setup-services $(STAGES) sabotage fuzz prove bench build install clean-cache
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk 'BEGIN {FS = ":.*## "} {printf "  make %-14s %s\n", $$1, $$2}'
@@ -28,7 +28,7 @@ test: setup ## Set up and run every stage; this is all that CI runs
 	@for stage in $(STAGES); do scripts/stage.sh $$stage; done
 	@scripts/stage.sh --summary
 
-setup: setup-tools setup-oracle setup-services ## Install what the tests need
+setup: setup-tools setup-oracle setup-mcp setup-services ## Install what the tests need
 
 setup-tools:
 	@scripts/need.sh cargo node npm python3 git
@@ -36,6 +36,9 @@ setup-tools:
 
 setup-oracle:
 	@scripts/oracle.sh
+
+setup-mcp:
+	@scripts/mcp.sh
 
 setup-services:
 	@scripts/services.sh install

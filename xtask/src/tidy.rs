@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::{Problems, relative, workspace};
 
 /// The crates in the order of `ARCHITECTURE.md`: each may use only those before it.
-const ORDER: [&str; 9] = [
+const ORDER: [&str; 10] = [
     "deckle-doc",
     "deckle-edit",
     "deckle-corpus",
     "deckle-store",
     "deckle-wire",
     "deckle-agent",
+    "deckle-mcp",
     "deckle-server",
     "deckle",
     // Only ever a dev-dependency, so it may use all the others.

@@ -331,6 +331,20 @@ pub enum Command {
         #[arg(long, default_value_t = 4790)]
         port: u16,
     },
+    /// Serve the tools over the Model Context Protocol: on standard input and output, or over HTTP
+    ///
+    /// Writes stand on a branch that a person reviews and merges. Register it with a client as the command `deckle -C DIR mcp`.
+    Mcp {
+        /// Serve over HTTP on this loopback port instead, at `/mcp`; 0 takes a free one
+        #[arg(long, value_name = "PORT")]
+        http: Option<u16>,
+        /// The branch to write on, made when there is none; a new one unless given
+        #[arg(long, conflicts_with = "direct")]
+        branch: Option<String>,
+        /// Write into main, by a merge after each call
+        #[arg(long)]
+        direct: bool,
+    },
     /// Run the main job on a sample workspace
     Demo {
         /// Do not wait for an answer

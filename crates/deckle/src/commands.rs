@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod branches;
+mod mcp;
 mod read;
 mod schema;
 mod write;
@@ -72,6 +73,7 @@ pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Agent { request, resume, branch, ndjson, .. } => {
             agent::run(arguments, request.as_deref(), resume.as_deref(), branch.as_deref(), *ndjson, &paint).await
         }
+        Command::Mcp { http, branch, direct } => mcp::run(arguments, *http, branch.as_deref(), *direct).await,
         Command::Serve { port } => agent::serve(arguments, *port).await,
         Command::Demo { yes, keep } => demo::run(*yes, keep.as_deref(), &paint).await,
         Command::Doctor => doctor(arguments, &paint).await,
