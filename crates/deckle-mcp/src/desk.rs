@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use deckle_agent::chat::ToolCall;
-use deckle_agent::tools::{self, Budget, Done, Spent, ToolContext, ToolError};
+use deckle_agent::tools::{self, Budget, Config, Done, Seen, Spent, ToolContext, ToolError};
 use deckle_doc::types::Rules;
 use deckle_doc::{Diag, Dialect};
 use deckle_store::{Actor, Branch, BranchId, MergeOptions, Meta, RunId, Selection, Snapshot, StoreError, Workspace};
@@ -27,6 +27,7 @@ pub struct Desk {
     workspace: Workspace,
     dialect: Dialect,
     actor: Actor,
+    config: Config,
     landing: Landing,
     run: RunId,
     turn: Turn<State>,
@@ -37,6 +38,8 @@ struct State {
     /// The branch that was opened, and whether this server made it.
     open: Option<(BranchId, bool)>,
     calls: u64,
+    /// What the client read: an edit of a block that changed since is stale.
+    seen: Seen,
 }
 
 impl Desk {
@@ -44,11 +47,11 @@ impl Desk {
     ///
     /// # Errors
     /// Never, while a ULID is a run id.
-    pub fn new(workspace: Workspace, landing: Landing) -> Result<Self, StoreError> {
+    pub fn new(workspace: Workspace, config: Config, landing: Landing) -> Result<Self, StoreError> {
         let dialect = workspace.dialect();
         let run = RunId::parse(&format!("mcp-{}", ulid::Ulid::generate()))?;
         let actor = Actor::local().agent("MCP client");
-        Ok(Self { workspace, dialect, actor, landing, run, turn: Turn::default() })
+        Ok(Self { workspace, dialect, actor, config, landing, run, turn: Turn::default() })
     }
 
     /// Calls a tool. Returns what it did and the branch on which that stands; none when it went into main.
@@ -70,9 +73,12 @@ impl Desk {
             // A client has no end at which a person looks at the sum, so each call has the budget of a run.
             budget: Budget::default(),
             spent: Mutex::new(Spent::default()),
+            config: self.config.clone(),
+            seen: std::mem::take(&mut state.seen),
         };
         let call = ToolCall { id: format!("call-{}", state.calls), name: name.to_owned(), arguments, broken: None };
         let done = tools::dispatch(&context, &call).await;
+        state.seen = context.seen;
         if self.landing != Landing::Direct {
             return done.map(|done| (done, Some(id)));
         }

@@ -24,8 +24,10 @@ pub async fn list(head: &Snapshot, request: Option<PaginatedRequestParams>) -> R
     };
     let page: Vec<&DocKey> = keys.iter().skip(start).take(PAGE).collect();
     let next = (start + page.len() < keys.len()).then(|| page.last().map(|key| key.to_string())).flatten();
-    let resources =
-        page.iter().map(|key| Resource::new(uri(key), key.name().to_owned()).with_title(key.to_string()).with_mime_type(MARKDOWN)).collect();
+    let resources = page
+        .iter()
+        .map(|key| Resource::new(uri(key), key.name().to_owned()).with_title(key.to_string()).with_mime_type(MARKDOWN))
+        .collect();
     let mut result = ListResourcesResult::with_all_items(resources);
     result.next_cursor = next;
     Ok(result)

@@ -37,14 +37,12 @@ pub async fn http(
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     listening(listener.local_addr()?);
     let over = CancellationToken::new();
-    let mut config =
-        StreamableHttpServerConfig::default().with_allowed_origins(["http://127.0.0.1:*", "http://localhost:*"]).enforce_origin_validation();
+    let mut config = StreamableHttpServerConfig::default()
+        .with_allowed_origins(["http://127.0.0.1:*", "http://localhost:*"])
+        .enforce_origin_validation();
     config.cancellation_token = over.clone();
-    let service = StreamableHttpService::new(
-        move || Ok(Server::new(Arc::clone(&desk))),
-        Arc::new(LocalSessionManager::default()),
-        config,
-    );
+    let service =
+        StreamableHttpService::new(move || Ok(Server::new(Arc::clone(&desk))), Arc::new(LocalSessionManager::default()), config);
     let app = axum::Router::new().nest_service("/mcp", service);
     let stop = async move {
         stop.await;

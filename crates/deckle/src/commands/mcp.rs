@@ -13,12 +13,13 @@ use crate::failure::Failure;
 
 pub async fn run(arguments: &Arguments, http: Option<u16>, branch: Option<&str>, direct: bool) -> Result<(), Failure> {
     let workspace = context::open(&arguments.directory).await?;
+    let config = context::config(&workspace)?;
     let landing = match (branch, direct) {
         (_, true) => Landing::Direct,
         (Some(name), false) => Landing::Branch(BranchId::parse(name)?),
         (None, false) => Landing::NewBranch,
     };
-    let desk = Arc::new(Desk::new(workspace, landing)?);
+    let desk = Arc::new(Desk::new(workspace, config, landing)?);
     match http {
         None => deckle_mcp::stdio(Arc::clone(&desk)).await.map_err(|error| {
             Failure::from(
