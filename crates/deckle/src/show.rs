@@ -55,7 +55,11 @@ pub fn change(change: &Change, paint: &Paint, decision: Option<&str>) -> String 
         ChangeKind::Added => "added",
         ChangeKind::Removed => "removed",
         ChangeKind::Changed => "changed",
+        ChangeKind::FrontMatter => "front matter",
+        ChangeKind::Attributes => "attributes",
         ChangeKind::Moved => "moved",
+        ChangeKind::Renested => "moved into another block",
+        ChangeKind::Spacing => "spacing",
     };
     let mut head = format!("{} {kind} {}", paint.cyan(&format!("[{}]", change.id)), change.block);
     if !change.place.is_empty() {

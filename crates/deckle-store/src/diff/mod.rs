@@ -1,16 +1,26 @@
-//! What lies between two states, in the units that a person decides about: blocks, and documents as a whole.
+//! What lies between two states, in the units that a person decides about: blocks, front matter keys, and documents as a whole.
+//!
+//! Each change of a document is a set of splices of the text before. The splices of all changes make the text after, byte for
+//! byte; those of none make the text before; and whatever is chosen, bytes outside the chosen splices are those of before.
 
-pub(crate) mod pieces;
+mod document;
+mod entries;
+pub(crate) mod matching;
+pub(crate) mod outline;
+mod renames;
+pub(crate) mod splices;
+mod words;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use deckle_doc::{DocKey, Ids, Tree};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use pieces::Piece;
-pub use pieces::Version;
+pub(crate) use document::DocumentDiff;
+pub use outline::Version;
+pub use words::{Mark, Segment, segments};
 
 /// The id of a change: the same change has the same id whenever it is looked at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -35,7 +45,7 @@ impl fmt::Display for ChangeId {
 }
 
 /// What a change does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeKind {
     /// The document is new.
@@ -44,14 +54,41 @@ pub enum ChangeKind {
     DocumentDeleted,
     /// The document has another key.
     DocumentRenamed,
-    /// Blocks are new.
+    /// A key of the front matter comes, goes or has another value.
+    FrontMatter,
+    /// A block is new.
     Added,
-    /// Blocks go.
+    /// A block goes.
     Removed,
     /// A block says something else.
     Changed,
-    /// A block stands elsewhere.
+    /// A block says the same and is something else: a level, a check box, a title line, a language.
+    Attributes,
+    /// A block stands elsewhere among its siblings.
     Moved,
+    /// A block stands inside another block than before.
+    Renested,
+    /// Only blanks and line ends differ.
+    Spacing,
+}
+
+impl ChangeKind {
+    /// Names it as JSON does.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::DocumentCreated => "document-created",
+            Self::DocumentDeleted => "document-deleted",
+            Self::DocumentRenamed => "document-renamed",
+            Self::FrontMatter => "front-matter",
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Changed => "changed",
+            Self::Attributes => "attributes",
+            Self::Moved => "moved",
+            Self::Renested => "renested",
+            Self::Spacing => "spacing",
+        }
+    }
 }
 
 /// One thing to decide about.
@@ -67,16 +104,26 @@ pub struct Change {
     pub kind: ChangeKind,
     /// What kind of block it is; for several blocks the first one's.
     pub block: &'static str,
-    /// The ids of the blocks.
+    /// The ids of the blocks; of a front matter change the key's name.
     pub blocks: Vec<String>,
-    /// The heading under which it stands.
+    /// The headings under which it stands, for people.
     pub place: String,
+    /// The same as a list, the outermost first.
+    pub path: Vec<String>,
+    /// Where it stands in the text before, as bytes; none for what is new.
+    pub old_span: Option<(usize, usize)>,
+    /// Where it stands in the text after; none for what goes.
+    pub new_span: Option<(usize, usize)>,
     /// What was there.
     pub before: Option<String>,
     /// What is there.
     pub after: Option<String>,
+    /// The words inside, marked; empty when only one side has any.
+    pub words: Vec<Segment>,
     /// Why it was made: changes with one intent were made together.
     pub intent: String,
+    /// The changes without which this one makes no sense.
+    pub needs: Vec<ChangeId>,
 }
 
 /// A document on both sides.
@@ -94,130 +141,81 @@ pub struct Pair {
 
 /// Lists the changes of documents, in the order of keys and places.
 pub fn changes(documents: &BTreeMap<DocKey, Pair>) -> Vec<Change> {
-    documents.iter().flat_map(|(key, pair)| of_document(key, pair)).collect()
+    let mut changes = documents.iter().flat_map(|(key, pair)| of_document(key, pair)).collect::<Vec<_>>();
+    renames::tie(&mut changes);
+    changes
 }
 
 pub(crate) fn version(side: &(Tree, Ids)) -> Version<'_> {
     Version { tree: &side.0, ids: &side.1 }
 }
 
-/// Both sides of a document cut at the top, with one id for one block.
-pub(crate) struct Rows {
-    pub(crate) before: Vec<Piece>,
-    pub(crate) after: Vec<Piece>,
-}
-
-impl Rows {
-    pub(crate) fn new(before: &(Tree, Ids), after: &(Tree, Ids)) -> Self {
-        let ids = pieces::aligned(version(before), version(after));
-        Self { before: pieces::top(version(before)), after: pieces::top(Version { tree: &after.0, ids: &ids }) }
-    }
-}
-
 /// Lists the changes of one document.
 pub(crate) fn of_document(key: &DocKey, pair: &Pair) -> Vec<Change> {
-    let mut out = Vec::new();
-    let from = pair.from.as_ref().map(ToString::to_string);
-    let make = |kind, block, blocks: Vec<String>, place: String, before: Option<String>, after: Option<String>| Change {
-        id: id_of(key, kind, &blocks, before.as_deref(), after.as_deref()),
-        key: key.to_string(),
-        from: from.clone(),
-        kind,
-        block,
-        blocks,
-        place,
-        before,
-        after,
-        intent: pair.intent.clone(),
-    };
-    let (before, after) = match (&pair.before, &pair.after) {
-        (None, None) => return out,
-        (None, Some((tree, _))) => {
-            out.push(make(
-                ChangeKind::DocumentCreated,
-                "document",
-                Vec::new(),
-                String::new(),
-                None,
-                Some(tree.source().to_owned()),
-            ));
-            return out;
-        }
-        (Some((tree, _)), None) => {
-            out.push(make(
-                ChangeKind::DocumentDeleted,
-                "document",
-                Vec::new(),
-                String::new(),
-                Some(tree.source().to_owned()),
-                None,
-            ));
-            return out;
-        }
-        (Some(before), Some(after)) => (before, after),
-    };
-    if let Some(from) = &from {
-        let (from, to) = (Some(from.clone()), Some(key.to_string()));
-        out.push(make(ChangeKind::DocumentRenamed, "document", Vec::new(), String::new(), from, to));
-    }
-    if before.0.source() == after.0.source() {
-        return out;
-    }
-    let rows = Rows::new(before, after);
-    let (old, new) = (pieces::by_id(&rows.before), pieces::by_id(&rows.after));
-    let stable: HashSet<&str> = pieces::stable(&rows.before, &rows.after);
-    let text = |run: &[&Piece]| {
-        let all: String = run.iter().map(|piece| format!("{}{}", piece.text, piece.gap)).collect();
-        all.trim_end().to_owned()
-    };
-    let ids = |run: &[&Piece]| run.iter().map(|piece| piece.id.clone()).collect::<Vec<_>>();
-    // Runs of blocks that are only on one side are one change each.
-    let mut run: Vec<&Piece> = Vec::new();
-    for (at, piece) in rows.before.iter().enumerate() {
-        if !new.contains_key(piece.id.as_str()) {
-            run.push(piece);
-        }
-        let next_goes = rows.before.get(at + 1).is_some_and(|next| !new.contains_key(next.id.as_str()));
-        if let (Some(first), false) = (run.first(), next_goes) {
-            let place = place(&rows.before, &first.id);
-            out.push(make(ChangeKind::Removed, first.kind, ids(&run), place, Some(text(&run)), None));
-            run.clear();
+    let mut out: Vec<Change> = whole(key, pair).into_iter().collect();
+    if let (Some(before), Some(after)) = (&pair.before, &pair.after) {
+        if before.0.source() != after.0.source() {
+            out.extend(DocumentDiff::new(key, pair, version(before), version(after)).changes);
         }
     }
-    for (at, piece) in rows.after.iter().enumerate() {
-        match old.get(piece.id.as_str()) {
-            None => run.push(piece),
-            Some(before) => {
-                let place = place(&rows.after, &piece.id);
-                let same = before.text == piece.text;
-                let moved = !stable.contains(piece.id.as_str());
-                if moved || !same {
-                    let kind = if moved { ChangeKind::Moved } else { ChangeKind::Changed };
-                    let (was, is) = (Some(before.text.clone()), Some(piece.text.clone()));
-                    out.push(make(kind, piece.kind, vec![piece.id.clone()], place, was, is));
-                }
-            }
-        }
-        let next_is_new = rows.after.get(at + 1).is_some_and(|next| !old.contains_key(next.id.as_str()));
-        if let (Some(first), false) = (run.first(), next_is_new) {
-            let place = place(&rows.after, &first.id);
-            out.push(make(ChangeKind::Added, first.kind, ids(&run), place, None, Some(text(&run))));
-            run.clear();
-        }
-    }
+    number(&mut out);
     out
 }
 
-fn place(row: &[Piece], id: &str) -> String {
-    let before = row.iter().take_while(|piece| piece.id != id).filter(|piece| piece.kind == "heading").last();
-    before.map(|heading| heading.text.trim_start_matches('#').trim().to_owned()).unwrap_or_default()
+/// Returns the change to the document as a whole, when there is one.
+fn whole(key: &DocKey, pair: &Pair) -> Option<Change> {
+    let source = |side: &Option<(Tree, Ids)>| side.as_ref().map(|(tree, _)| tree.source().to_owned());
+    let (kind, before, after) = match (&pair.before, &pair.after, &pair.from) {
+        (None, None, _) => return None,
+        (None, Some(_), _) => (ChangeKind::DocumentCreated, None, source(&pair.after)),
+        (Some(_), None, _) => (ChangeKind::DocumentDeleted, source(&pair.before), None),
+        (Some(_), Some(_), None) => return None,
+        (Some(_), Some(_), Some(from)) => (ChangeKind::DocumentRenamed, Some(from.to_string()), Some(key.to_string())),
+    };
+    let mut change = blank(key, pair, kind);
+    (change.before, change.after) = (before, after);
+    change.id = id_of(&change);
+    Some(change)
 }
 
-fn id_of(key: &DocKey, kind: ChangeKind, blocks: &[String], before: Option<&str>, after: Option<&str>) -> ChangeId {
+fn blank(key: &DocKey, pair: &Pair, kind: ChangeKind) -> Change {
+    Change {
+        id: ChangeId(String::new()),
+        key: key.to_string(),
+        from: pair.from.as_ref().map(ToString::to_string),
+        kind,
+        block: "document",
+        blocks: Vec::new(),
+        place: String::new(),
+        path: Vec::new(),
+        old_span: None,
+        new_span: None,
+        before: None,
+        after: None,
+        words: Vec::new(),
+        intent: pair.intent.clone(),
+        needs: Vec::new(),
+    }
+}
+
+fn id_of(change: &Change) -> ChangeId {
     let mut sha = Sha256::new();
-    for part in [key.as_str(), &format!("{kind:?}"), &blocks.join(" "), before.unwrap_or("\u{1}"), after.unwrap_or("\u{1}")] {
+    let (before, after) = (change.before.as_deref().unwrap_or("\u{1}"), change.after.as_deref().unwrap_or("\u{1}"));
+    for part in [change.key.as_str(), change.kind.as_str(), &change.blocks.join(" "), before, after] {
         sha.update((part.len() as u64).to_le_bytes());
         sha.update(part.as_bytes());
     }
     ChangeId(sha.finalize().iter().take(5).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Gives equal changes different ids: the second is `…-2`.
+fn number(changes: &mut [Change]) {
+    let mut seen: HashMap<ChangeId, usize> = HashMap::new();
+    for change in changes {
+        let count = seen.entry(change.id.clone()).or_insert(0);
+        *count += 1;
+        if *count > 1 {
+            change.id = ChangeId(format!("{}-{count}", change.id));
+        }
+    }
 }

@@ -1,11 +1,29 @@
-//! Three-way merge of one document, block by block. Only two different changes to one block conflict; the result is parsed
-//! again, and what would read otherwise than its blocks do is a conflict too.
+//! Three-way merge of one document, block by block: by id and content, items, rows and front matter keys included. Only two
+//! different changes to one block conflict. A conflict is a value with all three sides; nothing is guessed, and nothing that a
+//! side wrote is dropped. The result is parsed again, and what would read otherwise than its blocks do is a conflict too.
+//!
+//! Sabotage: `unsorted_merge` builds a merge that forgets the order in which changes stand; the properties in `tests/blocks/merge.rs`
+//! must fail.
 
-use std::collections::{HashMap, HashSet};
+mod account;
+mod text;
+mod weave;
 
-use deckle_doc::{Dialect, Ids, Tree};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::Range;
 
-use crate::diff::pieces::{self, Piece, Version};
+use deckle_doc::Ids;
+use serde::Serialize;
+
+use crate::diff::Version;
+use crate::diff::matching::Matching;
+use crate::diff::outline::Outline;
+use text::Flat;
+use weave::{Event, Known, Weave, Woven};
+
+/// How often a merge is begun anew with what the last attempt found out.
+const ATTEMPTS: usize = 8;
 
 /// A merged document.
 #[derive(Clone, Debug)]
@@ -16,17 +34,71 @@ pub struct Merged {
     pub ids: Ids,
 }
 
+/// Why a merge cannot decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// Both sides changed it in different ways.
+    BothChanged,
+    /// One side removed what the other changed.
+    RemovedAndChanged,
+    /// One side moved what the other removed, or both moved it to different places.
+    Moved,
+    /// Both sides put something at one place, and the order matters.
+    BothAdded,
+    /// Side by side the blocks would read as something else.
+    Unreadable,
+}
+
+impl Reason {
+    /// Says it to a person.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BothChanged => "changed on both sides",
+            Self::RemovedAndChanged => "removed on one side and changed on the other",
+            Self::Moved => "moved on one side, and removed or moved elsewhere on the other",
+            Self::BothAdded => "added on both sides at the same place",
+            Self::Unreadable => "the blocks of both sides would read as something else side by side",
+        }
+    }
+}
+
 /// A block that both sides changed in different ways.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BlockConflict {
     /// Where it is, for people.
     pub place: String,
-    /// What both began with.
+    /// The headings over it, the outermost first.
+    pub path: Vec<String>,
+    /// What kind of block it is.
+    pub block: &'static str,
+    /// Why it is one.
+    pub reason: Reason,
+    /// What both began with; none: nothing was there.
     pub base: Option<String>,
     /// What ours says; none: removed.
     pub ours: Option<String>,
     /// What theirs says; none: removed.
     pub theirs: Option<String>,
+}
+
+impl fmt::Display for BlockConflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.reason.as_str())
+    }
+}
+
+/// What a person says about one conflict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// What ours says.
+    Ours,
+    /// What theirs says.
+    Theirs,
+    /// What was there before both.
+    Base,
+    /// This text; empty: nothing.
+    Write(String),
 }
 
 /// Merges what two sides made of one document.
@@ -41,168 +113,137 @@ pub fn merge(base: Version<'_>, ours: Version<'_>, theirs: Version<'_>) -> Resul
     if base_text == ours_text {
         return Ok(Merged { text: theirs_text.to_owned(), ids: theirs.ids.clone() });
     }
-    let (our_ids, their_ids) = (pieces::aligned(base, ours), pieces::aligned(base, theirs));
-    let b = pieces::deep(base);
-    let o = pieces::deep(Version { tree: ours.tree, ids: &our_ids });
-    let mut t = pieces::deep(Version { tree: theirs.tree, ids: &their_ids });
-    separate(&b, &o, &mut t);
-    let (base_of, ours_of, theirs_of) = (pieces::by_id(&b), pieces::by_id(&o), pieces::by_id(&t));
-    let mut conflicts = Vec::new();
-    let mut merged = Vec::new();
-    for id in order(&b, &o, &t) {
-        let (base, ours, theirs) = (base_of.get(id), ours_of.get(id), theirs_of.get(id));
-        match content(base.copied(), ours.copied(), theirs.copied()) {
-            Ok(Some(piece)) => merged.push(piece),
-            Ok(None) => {}
-            Err(()) => {
-                let said = |piece: Option<&&Piece>| piece.map(|piece| piece.text.clone());
-                let place = base.or(ours).or(theirs).map(|piece| place(&b, piece)).unwrap_or_default();
-                conflicts.push(BlockConflict { place, base: said(base), ours: said(ours), theirs: said(theirs) });
+    Merge::new(base, ours, theirs).into_result()
+}
+
+/// A merge that is worked out: clean, or with conflicts to resolve.
+#[must_use = "a merge is a text only after `into_result` or `resolve`"]
+pub struct Merge<'a> {
+    sides: Sides<'a>,
+    woven: Woven,
+    conflicts: Vec<BlockConflict>,
+    /// The result, when no conflict is left.
+    clean: Option<Merged>,
+}
+
+/// The three versions and their pairs.
+pub(crate) struct Sides<'a> {
+    /// Base, ours, theirs.
+    pub(crate) outlines: [Outline<'a>; 3],
+    /// From base to ours, and to theirs.
+    pub(crate) pairs: [Matching; 2],
+}
+
+pub(crate) const BASE: usize = 0;
+pub(crate) const OURS: usize = 1;
+pub(crate) const THEIRS: usize = 2;
+
+impl<'a> Sides<'a> {
+    fn new(base: Version<'a>, ours: Version<'a>, theirs: Version<'a>) -> Self {
+        let outlines = [Outline::new(base), Outline::new(ours), Outline::new(theirs)];
+        let pairs = [Matching::new(&outlines[BASE], &outlines[OURS]), Matching::new(&outlines[BASE], &outlines[THEIRS])];
+        Sides { outlines, pairs }
+    }
+
+    pub(crate) fn base(&self) -> &Outline<'a> {
+        &self.outlines[BASE]
+    }
+
+    /// Returns the pairs of the base with a side.
+    pub(crate) fn of(&self, side: usize) -> &Matching {
+        &self.pairs[side - 1]
+    }
+
+    /// Returns the node of the base that a node of any side came from.
+    pub(crate) fn origin(&self, side: usize, node: usize) -> Option<usize> {
+        if side == BASE { Some(node) } else { self.of(side).to_old[node] }
+    }
+
+    /// Returns where a node of the base stands on a side.
+    pub(crate) fn there(&self, side: usize, base: usize) -> Option<usize> {
+        if side == BASE { Some(base) } else { self.of(side).to_new[base] }
+    }
+}
+
+impl<'a> Merge<'a> {
+    /// Works out a merge.
+    pub fn new(base: Version<'a>, ours: Version<'a>, theirs: Version<'a>) -> Self {
+        let sides = Sides::new(base, ours, theirs);
+        let mut known = Known::default();
+        for _ in 0..ATTEMPTS {
+            let woven = Weave::new(&sides, &known).run();
+            if !woven.contested.is_subset(&known.contested) {
+                known.contested.extend(woven.contested);
+                continue;
+            }
+            if !account::is_complete(&sides, &woven) {
+                break;
+            }
+            let conflicts = woven.sites.iter().map(|site| site.shown(&sides)).collect();
+            if !woven.sites.is_empty() {
+                return Merge { sides, woven, conflicts, clean: None };
+            }
+            match Flat::new(&sides, &woven, &[]).proven() {
+                Ok(merged) => return Merge { sides, woven, conflicts, clean: Some(merged) },
+                Err(Some(misfit)) => {
+                    let again = misfit.top.is_none_or(|top| !known.whole.insert(top));
+                    if again {
+                        let within = |seam: &Range<usize>| seam.start <= misfit.seam.start && seam.end >= misfit.seam.end;
+                        if known.seams.iter().any(within) {
+                            break;
+                        }
+                        known.seams.push(misfit.seam);
+                    }
+                }
+                Err(None) => break,
             }
         }
+        let woven = Woven::of_document();
+        let conflicts = woven.sites.iter().map(|site| site.shown(&sides)).collect();
+        Merge { sides, woven, conflicts, clean: None }
     }
-    if !conflicts.is_empty() {
-        return Err(conflicts);
-    }
-    let gaps = pieces::merged_gaps(&pieces::gaps(&b), pieces::gaps(&o), &pieces::gaps(&t));
-    let text = pieces::join(&merged, &gaps, pieces::end_of_line(ours_text));
-    proven(&text, &merged, ours, &our_ids).ok_or_else(|| {
-        let all = |text: &str| Some(text.to_owned());
-        vec![BlockConflict { place: String::new(), base: all(base_text), ours: all(ours_text), theirs: all(theirs_text) }]
-    })
-}
 
-/// Two blocks that both sides made are one only when they say the same.
-fn separate(base: &[Piece], ours: &[Piece], theirs: &mut [Piece]) {
-    let base: HashSet<&str> = base.iter().map(|piece| piece.id.as_str()).collect();
-    let ours = pieces::by_id(ours);
-    for piece in theirs.iter_mut() {
-        let twin = ours.get(piece.id.as_str()).filter(|_| !base.contains(piece.id.as_str()));
-        if twin.is_some_and(|twin| twin.text != piece.text) {
-            piece.id.push('\'');
+    /// Returns the conflicts, in the order of the text.
+    pub fn conflicts(&self) -> &[BlockConflict] {
+        &self.conflicts
+    }
+
+    /// Returns the result.
+    ///
+    /// # Errors
+    /// When there are conflicts.
+    pub fn into_result(self) -> Result<Merged, Vec<BlockConflict>> {
+        self.clean.ok_or(self.conflicts)
+    }
+
+    /// Returns the result with a choice for each conflict, in their order.
+    ///
+    /// # Errors
+    /// The conflicts without a choice; or all of them, when what was chosen would not read as its blocks do.
+    pub fn resolve(&self, choices: &[Choice]) -> Result<Merged, Vec<BlockConflict>> {
+        if choices.len() < self.conflicts.len() {
+            return Err(self.conflicts[choices.len()..].to_vec());
         }
+        if let Some(clean) = &self.clean {
+            return Ok(clean.clone());
+        }
+        let unreadable = |_: Option<text::Misfit>| {
+            let conflicts = self.conflicts.iter().cloned();
+            conflicts.map(|conflict| BlockConflict { reason: Reason::Unreadable, ..conflict }).collect()
+        };
+        Flat::new(&self.sides, &self.woven, choices).proven().map_err(unreadable)
     }
 }
 
-/// Returns the ids in the order of the result. A block that one side moved stands where that side put it; blocks that both
-/// sides added at one place stand one after the other.
-fn order<'a>(b: &'a [Piece], o: &'a [Piece], t: &'a [Piece]) -> Vec<&'a str> {
-    // Sabotage: forget the order in which the blocks stood.
-    if cfg!(sabotage = "unsorted_merge") {
-        let mut all: Vec<&str> = o.iter().chain(t).map(|piece| piece.id.as_str()).collect();
-        all.sort_unstable();
-        all.dedup();
-        return all;
+impl Woven {
+    /// The whole document as one conflict.
+    fn of_document() -> Self {
+        let all = |side: usize| vec![Event::All { side }];
+        let site = weave::Site {
+            sides: [Some(all(BASE)), Some(all(OURS)), Some(all(THEIRS))],
+            reason: Reason::Unreadable,
+            at: (BASE, 0),
+        };
+        Woven { events: vec![Event::Conflict(0)], sites: vec![site], contested: BTreeSet::new() }
     }
-    let in_base: HashSet<&str> = b.iter().map(|piece| piece.id.as_str()).collect();
-    let (stay_ours, stay_theirs) = (pieces::stable(b, o), pieces::stable(b, t));
-    let moved =
-        |id: &str, stay: &HashSet<&str>, side: &HashSet<&str>| in_base.contains(id) && side.contains(id) && !stay.contains(id);
-    let ids = |pieces: &'a [Piece]| pieces.iter().map(|piece| piece.id.as_str()).collect::<HashSet<&'a str>>();
-    let (in_ours, in_theirs) = (ids(o), ids(t));
-    let moved_ours = |id: &str| moved(id, &stay_ours, &in_ours);
-    let moved_theirs = |id: &str| moved(id, &stay_theirs, &in_theirs);
-    let ours: Vec<&str> = o.iter().map(|piece| piece.id.as_str()).filter(|id| !moved_theirs(id) || moved_ours(id)).collect();
-    let theirs: Vec<&str> = t.iter().map(|piece| piece.id.as_str()).filter(|id| !moved_ours(id)).collect();
-    // What stands in both now stands in the same order, so it divides both into matching stretches.
-    let anchors: HashSet<&str> = {
-        let ours: HashSet<&str> = ours.iter().copied().collect();
-        theirs.iter().copied().filter(|id| ours.contains(id)).collect()
-    };
-    let mut out: Vec<&str> = Vec::new();
-    let mut rest = theirs.iter().copied().peekable();
-    for id in ours {
-        if anchors.contains(id) {
-            while let Some(next) = rest.next_if(|next| *next != id && !anchors.contains(next)) {
-                out.push(next);
-            }
-            // An anchor is passed once on both sides.
-            if rest.peek() == Some(&id) {
-                rest.next();
-            }
-        }
-        if !out.contains(&id) {
-            out.push(id);
-        }
-    }
-    for id in rest {
-        if !out.contains(&id) {
-            out.push(id);
-        }
-    }
-    out
 }
-
-/// Works out one piece: none when it goes, an error when both sides changed it.
-fn content(base: Option<&Piece>, ours: Option<&Piece>, theirs: Option<&Piece>) -> Result<Option<Piece>, ()> {
-    let same = |a: &Piece, b: &Piece| a.text == b.text && a.kind == b.kind;
-    Ok(match (base, ours, theirs) {
-        (_, None, None) => None,
-        (None, Some(one), None) | (None, None, Some(one)) => Some(one.clone()),
-        (None, Some(ours), Some(_)) => Some(ours.clone()),
-        (Some(base), Some(one), None) | (Some(base), None, Some(one)) => {
-            if same(base, one) {
-                None
-            } else {
-                return Err(());
-            }
-        }
-        (Some(base), Some(ours), Some(theirs)) => {
-            let chosen = if same(ours, theirs) || same(base, theirs) {
-                ours
-            } else if same(base, ours) {
-                theirs
-            } else {
-                return Err(());
-            };
-            // A side that put a container around a block, or took one away, changed only how deep it stands.
-            let depth = if ours.depth == base.depth { theirs.depth } else { ours.depth };
-            Some(Piece { depth, ..chosen.clone() })
-        }
-    })
-}
-
-/// Names the place of a piece: the last heading before it, and its first words.
-fn place(base: &[Piece], piece: &Piece) -> String {
-    let before = base.iter().take_while(|one| one.id != piece.id).filter(|one| one.kind == "heading").last();
-    let heading = before.map(|heading| format!("{} › ", heading.text.trim_start_matches('#').trim())).unwrap_or_default();
-    let words: String = piece.text.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
-    format!("{heading}{} \"{words}\"", piece.kind)
-}
-
-/// Whether two lists that stood apart would be one, or one would be two.
-fn joined(found: &[Piece], wanted: &[Piece]) -> bool {
-    let together = |pair: &[Piece]| matches!(pair, [one, other] if one.list == other.list);
-    found.windows(2).map(together).ne(wanted.windows(2).map(together))
-}
-
-/// Parses the merged text and takes it only when its blocks are those that were put together.
-fn proven(text: &str, wanted: &[Piece], ours: Version<'_>, our_ids: &Ids) -> Option<Merged> {
-    let tree = Tree::parse(text, Dialect::Generic).ok()?;
-    let derived = Ids::derive(&tree);
-    let found = pieces::deep(Version { tree: &tree, ids: &derived });
-    let seen = |pieces: &[Piece]| pieces.iter().map(|piece| (piece.kind, piece.text.clone(), piece.depth)).collect::<Vec<_>>();
-    if seen(&found) != seen(wanted) || joined(&found, wanted) {
-        return None;
-    }
-    // Each block gets the id that its piece had on the side it came from.
-    let carried = Ids::carry(ours.tree, our_ids, &tree);
-    let from: HashMap<&str, &str> =
-        found.iter().zip(wanted).map(|(found, wanted)| (found.id.as_str(), wanted.id.as_str())).collect();
-    let own = |id: &str| from.get(id).map(|id| (*id).to_owned());
-    let names: Vec<String> = derived
-        .names()
-        .zip(carried.names())
-        .map(|(derived, carried)| {
-            let open = format!("{derived}<");
-            own(derived)
-                .or_else(|| own(&open).map(|id| id.trim_end_matches(['<', '\'']).to_owned()))
-                .unwrap_or_else(|| carried.to_owned())
-        })
-        .collect();
-    let ids = Ids::from_names(&tree, &names).unwrap_or(carried);
-    Some(Merged { text: text.to_owned(), ids })
-}
-
-#[cfg(test)]
-mod tests;
