@@ -2,6 +2,7 @@
 
 mod bench;
 mod deps;
+mod fixture;
 mod fuzz;
 mod prove;
 mod sabotage;
@@ -28,6 +29,8 @@ enum Task {
     Tidy,
     /// Check dependencies: licences, sources, bans, and dependencies that nothing uses.
     Deps,
+    /// Write the store that today's schema version leaves behind, for later versions to open.
+    Fixture,
     /// Write docs/benchmarks.md from what criterion measured last.
     Bench,
     /// Build each sabotage and demand that its harness fails.
@@ -104,6 +107,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Tidy => tidy::run(&root),
         Task::Deps => deps::run(&root),
+        Task::Fixture => fixture::run(&root),
         Task::Bench => bench::run(&root),
         Task::Sabotage { only } => sabotage::run(&root, only.as_deref()),
         Task::Prove { what: Prove::Docs { corpus, seed, mutations } } => prove::docs::run(&corpus, seed, mutations),

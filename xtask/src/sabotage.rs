@@ -11,12 +11,24 @@ struct Sabotage {
     command: &'static [&'static str],
 }
 
+/// Tests of the store: the binary, and what their names begin with.
+macro_rules! store {
+    ($binary:literal, $tests:literal) => {
+        ["test", "--quiet", "-p", "deckle-store", "--test", $binary, $tests]
+    };
+}
+
 /// Every sabotage that the crates know.
 const ALL: &[Sabotage] = &[
     Sabotage { name: "widen_splice", command: SPEC },
     Sabotage { name: "skip_block_proof", command: SPEC },
     Sabotage { name: "ignore_guard", command: SPEC },
     Sabotage { name: "drop_front_matter", command: SPEC },
+    Sabotage { name: "skip_sync", command: &store!("it", "power::power_loss") },
+    Sabotage { name: "lost_compare_and_set", command: &store!("it", "writers::eight") },
+    Sabotage { name: "no_tenant_filter", command: &store!("it", "tenants::foreign") },
+    Sabotage { name: "reuse_call_id", command: &store!("it", "branches::one_call") },
+    Sabotage { name: "unsorted_merge", command: &store!("blocks", "merge::") },
 ];
 
 /// The executable specification.

@@ -15,6 +15,8 @@ use crate::models::{ModelTurn, Stop};
 pub const MAX_ITERATIONS: u32 = 50;
 /// How often a turn that did nothing and said little is asked to go on.
 const MAX_NUDGES: u32 = 2;
+/// The status of a run that another process goes on with.
+pub const RESUMED: &str = "resumed";
 /// An answer of at least so many characters counts as one.
 const ENOUGH_WORDS: usize = 400;
 
@@ -117,9 +119,85 @@ impl Run {
     /// Begins a turn: the history so far, and what the person asks.
     #[must_use]
     pub fn start(stored: Vec<ChatMessage>, request: &str) -> Self {
+        let mut run = Self::of(stored);
+        run.messages.push(ChatMessage::User { text: request.to_owned() });
+        run.checkpoint();
+        run.emit(Event::AgentStatus { status: "started".into(), message: None });
+        run.ask();
+        run
+    }
+
+    /// Goes on with a run whose process died, from its last checkpoint. `begun` is the place of the run's first message;
+    /// `logged` are its events so far. A call that has no result is handed out again: the driver asks the store whether its
+    /// effect is there before it executes it, so no tool runs twice.
+    #[must_use]
+    pub fn resume(stored: Vec<ChatMessage>, begun: usize, logged: &[Event]) -> Self {
+        let mut run = Self::of(stored);
+        let own = run.messages.get(begun..).unwrap_or_default().to_vec();
+        run.recall(&own, logged);
+        run.emit(Event::AgentStatus {
+            status: RESUMED.into(),
+            message: Some("The process that ran this turn died; another goes on with it.".into()),
+        });
+        // Of the last answer, what was called and not answered.
+        let last = own.iter().rposition(|message| matches!(message, ChatMessage::Assistant { .. }));
+        let (answer, after) = match last {
+            Some(at) => (own.get(at), own.get(at + 1..).unwrap_or_default()),
+            None => (None, own.as_slice()),
+        };
+        let mut calls = match answer {
+            Some(ChatMessage::Assistant { calls, .. }) => calls.clone(),
+            _ => Vec::new(),
+        };
+        for call in &calls {
+            let answered = |message: &&ChatMessage| matches!(message, ChatMessage::Tool { id, .. } if *id == call.id);
+            let ended = logged.iter().any(
+                |event| matches!(event, Event::AgentTool { id, state, .. } if *id == call.id && *state != ToolState::Started),
+            );
+            if let (Some(ChatMessage::Tool { content, is_error, .. }), false) = (after.iter().find(answered), ended) {
+                // Its result was stored, and the process died before it was told.
+                let state = if *is_error { ToolState::Refused } else { ToolState::Ok };
+                run.ended(call, state, 0, 0, Some(content.clone()));
+            }
+        }
+        calls.retain(|call| !after.iter().any(|message| matches!(message, ChatMessage::Tool { id, .. } if *id == call.id)));
+        run.answered -= calls.len() as u64;
+        match after.last() {
+            _ if !calls.is_empty() => {
+                run.queue.extend(calls);
+                run.next_call();
+            }
+            None if answer.is_some() => run.finish(Outcome::Done),
+            _ => run.ask(),
+        }
+        run
+    }
+
+    /// Counts what the run did before its process died.
+    fn recall(&mut self, own: &[ChatMessage], logged: &[Event]) {
+        for message in own.iter().skip(1) {
+            match message {
+                ChatMessage::Assistant { calls, .. } => {
+                    self.iteration += 1;
+                    self.called += calls.len() as u64;
+                }
+                ChatMessage::User { .. } => self.nudges += 1,
+                ChatMessage::Tool { .. } => {}
+            }
+        }
+        self.answered = self.called;
+        for event in logged {
+            let Event::AgentTool { state: ToolState::Ok, documents, blocks, text: Some(receipt), .. } = event else { continue };
+            self.receipts.push(receipt.clone());
+            self.documents += documents.unwrap_or_default();
+            self.blocks += blocks.unwrap_or_default();
+        }
+    }
+
+    fn of(stored: Vec<ChatMessage>) -> Self {
         let place = stored.len();
         // What was stored stays as it was stored; what the model is shown is repaired each time.
-        let mut run = Self {
+        Self {
             messages: stored,
             stored: place,
             iteration: 0,
@@ -137,12 +215,7 @@ impl Run {
             usage: Usage::default(),
             branch: None,
             over: false,
-        };
-        run.messages.push(ChatMessage::User { text: request.to_owned() });
-        run.checkpoint();
-        run.emit(Event::AgentStatus { status: "started".into(), message: None });
-        run.ask();
-        run
+        }
     }
 
     /// Says which branch the run writes, for its last event.

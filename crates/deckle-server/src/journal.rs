@@ -3,10 +3,12 @@
 use async_trait::async_trait;
 use deckle_agent::ChatMessage;
 use deckle_agent::drive::Journal;
-use deckle_store::{Lease, SessionId, Sessions, StoreError, TurnId};
+use deckle_store::{Lease, Notices, SessionId, Sessions, StoreError, Tenant, TurnId};
 use deckle_wire::Event;
 use serde_json::Value;
 use tokio::sync::watch;
+
+use crate::turns::topic_of_session;
 
 /// Writes messages and events of one turn, then tells the streams.
 pub(crate) struct StoreJournal {
@@ -16,6 +18,14 @@ pub(crate) struct StoreJournal {
     pub lease: Lease,
     /// The last number that was written.
     pub written: watch::Sender<i64>,
+    /// Tells the streams of other processes.
+    pub told: Told,
+}
+
+/// How other processes are told.
+pub(crate) struct Told {
+    pub notices: Notices,
+    pub tenant: Tenant,
 }
 
 #[async_trait]
@@ -29,6 +39,7 @@ impl Journal for StoreJournal {
         let body = serde_json::to_value(&event).unwrap_or(Value::Null);
         let seq = self.sessions.append_events(&self.session, &self.turn, &[body], Some(&self.lease)).await?;
         self.written.send_replace(seq);
+        self.told.notices.tell(&self.told.tenant, &topic_of_session(&self.session)).await;
         Ok(())
     }
 }

@@ -11,27 +11,56 @@ use serde_json::{Value, json};
 /// How long a taken-over turn is held while it is closed.
 const CLOSING: Duration = Duration::from_secs(30);
 
+/// Names this process as the holder of leases: its number, and the machine on which the number means anything.
+pub(crate) fn holder() -> String {
+    format!("pid-{}-{}-{}", std::process::id(), machine(), ulid::Ulid::generate())
+}
+
+/// This boot of this machine, and within it this space of process numbers: two containers number their processes alike.
+fn machine() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let space = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let digits = |text: &str| text.chars().filter(char::is_ascii_hexdigit).collect::<String>();
+    format!("{}.{}", digits(&boot), digits(&space.to_string_lossy()))
+}
+
 /// Whether a holder's process is known to be dead: it ran on this machine, and is there no more.
-pub(crate) fn is_dead(holder: &str) -> bool {
-    let Some(pid) = holder.strip_prefix("pid-").and_then(|rest| rest.split('-').next()).and_then(|pid| pid.parse::<u32>().ok())
-    else {
-        return false;
-    };
+fn is_dead(holder: &str) -> bool {
+    let mut parts = holder.strip_prefix("pid-").unwrap_or_default().split('-');
+    let (pid, place) = (parts.next().and_then(|pid| pid.parse::<u32>().ok()), parts.next());
+    let Some(pid) = pid.filter(|_| place == Some(&machine())) else { return false };
     pid != std::process::id()
         && !std::path::Path::new("/proc").join(pid.to_string()).exists()
         && std::path::Path::new("/proc/self").exists()
 }
 
-/// Closes a turn whose process died. Each call without a result gets one that says whether its effect is on the branch.
-pub(crate) async fn close(workspace: &Workspace, turn: &Turn, holder: &str) -> Result<(), StoreError> {
+/// Whether nobody runs a turn any more: its lease is over, or its process is known to be dead.
+pub(crate) async fn is_left(workspace: &Workspace, turn: &Turn) -> Result<bool, StoreError> {
+    let lease = workspace.sessions().lease_of(&turn.branch).await?;
+    Ok(lease.is_none_or(|lease| lease.until <= workspace.store().clock().now() || is_dead(&lease.holder)))
+}
+
+/// Takes a turn over whose process died.
+pub(crate) async fn take(workspace: &Workspace, turn: &Turn, holder: &str, ttl: Duration) -> Result<(Turn, Lease), StoreError> {
     let sessions = workspace.sessions();
     let dead = sessions.lease_of(&turn.branch).await?.map(|lease| lease.holder);
     let over = match dead.as_deref().filter(|dead| is_dead(dead)) {
         Some(dead) => TakeOver::Dead(dead),
         None => TakeOver::Expired,
     };
-    let (turn, lease) = sessions.take_over(&turn.id, holder, CLOSING, over).await?;
-    answer_calls(workspace, &turn, &lease).await?;
+    sessions.take_over(&turn.id, holder, ttl, over).await
+}
+
+/// Closes a turn whose process died. Each call without a result gets one that says whether its effect is on the branch.
+pub(crate) async fn close(workspace: &Workspace, turn: &Turn, holder: &str) -> Result<(), StoreError> {
+    let (turn, lease) = take(workspace, turn, holder, CLOSING).await?;
+    close_held(workspace, &turn, &lease).await
+}
+
+/// The same for a turn that this process holds.
+pub(crate) async fn close_held(workspace: &Workspace, turn: &Turn, lease: &Lease) -> Result<(), StoreError> {
+    let sessions = workspace.sessions();
+    answer_calls(workspace, turn, lease).await?;
     let done = Event::AgentDone {
         outcome: Outcome::Failed,
         summary: "The turn was interrupted. What it wrote is on its branch; follow up on the session to go on.".into(),
@@ -40,8 +69,8 @@ pub(crate) async fn close(workspace: &Workspace, turn: &Turn, holder: &str) -> R
         blocks: 0,
         usage: Usage::default(),
     };
-    sessions.append_events(&turn.session, &turn.id, &[serde_json::to_value(&done).unwrap_or(Value::Null)], Some(&lease)).await?;
-    sessions.end_turn(&turn.id, TurnState::Failed, &json!({ "why": "interrupted" }), &lease).await
+    sessions.append_events(&turn.session, &turn.id, &[serde_json::to_value(&done).unwrap_or(Value::Null)], Some(lease)).await?;
+    sessions.end_turn(&turn.id, TurnState::Failed, &json!({ "why": "interrupted" }), lease).await
 }
 
 async fn answer_calls(workspace: &Workspace, turn: &Turn, lease: &Lease) -> Result<(), StoreError> {

@@ -2,27 +2,33 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deckle_agent::drive::drive;
-use deckle_agent::run::Run;
+use deckle_agent::run::{RESUMED, Run};
 use deckle_agent::tools::{Budget, Config, Seen, Spent, ToolContext};
 use deckle_agent::{ChatMessage, Model, prompt};
 use deckle_doc::types::Rules;
 use deckle_doc::{Diag, Dialect};
-use deckle_store::{Actor, BranchId, Lease, NewTurn, RunId, SessionId, StoreError, TurnId, TurnState, Workspace};
-use deckle_wire::{Envelope, Event, Outcome, TurnRequest, Usage};
+use deckle_store::{
+    Actor, BranchId, Lease, NewTurn, Notices, RunId, SessionId, StoreError, Subscription, Turn, TurnId, TurnState, Workspace,
+};
+use deckle_wire::{Envelope, Event, Outcome, ToolState, TurnRequest, Usage};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::journal::StoreJournal;
+use crate::journal::{StoreJournal, Told};
 use crate::recover;
 
-/// How long a turn holds its branch without a sign of life.
-const LEASE: Duration = Duration::from_secs(30);
-/// How often it gives one.
-const RENEW: Duration = Duration::from_secs(10);
+/// How long a turn holds its branch without a sign of life, when nobody says otherwise.
+pub const LEASE: Duration = Duration::from_secs(30);
+/// How many signs of life a turn gives while its lease lasts: two may be lost.
+const SIGNS: u32 = 3;
+/// How often a server looks for turns whose processes died.
+const SWEEP: Duration = Duration::from_secs(2);
+/// How often one turn is gone on with: a turn that kills each process that runs it must end.
+const MAX_RESUMES: usize = 3;
 /// How many events a stream reads at once.
 const PAGE: u32 = 500;
 /// How many events may wait for a slow reader.
@@ -45,6 +51,12 @@ pub struct TurnsConfig {
     pub actor: Actor,
     /// Key templates and schemas of the workspace.
     pub config: Config,
+    /// How processes tell one another that something happened.
+    pub notices: Notices,
+    /// How long a turn holds its branch without a sign of life.
+    pub lease: Duration,
+    /// What becomes of a turn whose process died: it is gone on with, or closed for its person to follow up.
+    pub resume: bool,
 }
 
 /// A turn that was started, or one that is attached to.
@@ -83,8 +95,7 @@ impl Turns {
     /// Returns the registry of this process.
     #[must_use]
     pub fn new(config: TurnsConfig) -> Self {
-        let holder = format!("pid-{}-{}", std::process::id(), ulid::Ulid::generate());
-        Self { config, holder, live: Arc::default() }
+        Self { config, holder: recover::holder(), live: Arc::default() }
     }
 
     /// Returns the workspace.
@@ -140,17 +151,13 @@ impl Turns {
             run: run.clone(),
             request: serde_json::to_value(request).unwrap_or(Value::Null),
         };
-        let mut begun = sessions.begin_turn(&wanted, &self.holder, LEASE).await;
+        let mut begun = sessions.begin_turn(&wanted, &self.holder, self.config.lease).await;
         if let Err(StoreError::Busy { turn: other, .. }) = &begun {
             // Perhaps its process is dead.
             let other = sessions.turn(&TurnId::parse(other).map_err(diag)?).await.map_err(diag)?;
-            let lease = sessions.lease_of(&other.branch).await.map_err(diag)?;
-            let expired = lease
-                .as_ref()
-                .is_none_or(|lease| lease.until <= workspace.store().clock().now() || recover::is_dead(&lease.holder));
-            if expired {
+            if recover::is_left(workspace, &other).await.map_err(diag)? {
                 recover::close(workspace, &other, &self.holder).await.map_err(diag)?;
-                begun = sessions.begin_turn(&wanted, &self.holder, LEASE).await;
+                begun = sessions.begin_turn(&wanted, &self.holder, self.config.lease).await;
             }
         }
         let (_, lease) = begun.map_err(diag)?;
@@ -158,22 +165,23 @@ impl Turns {
         with_branch.branch = Some(branch.clone());
         sessions.update(&with_branch, Some(&lease)).await.map_err(diag)?;
         let after = self.last_seq(&session.id).await.map_err(diag)?;
+        let begun = Begun { session: session.id, turn, run, branch, lease, after };
+        Ok(self.spawn(begun, model, Work::Request(request.message.clone())))
+    }
+
+    /// Runs a turn in this process, detached.
+    fn spawn(&self, begun: Begun, model: Arc<dyn Model>, work: Work) -> Started {
+        let Begun { session, turn, run, branch, lease, after } = begun;
         let (sender, written) = watch::channel(after);
         let cancel = CancellationToken::new();
-        let started = Started { session: session.id.clone(), turn: turn.clone(), branch: branch.clone(), after, attached: false };
-        self.live().insert(session.id.to_string(), Live { turn: turn.clone(), branch, after, cancel: cancel.clone(), written });
-        let journal = StoreJournal { sessions, session: session.id, turn, lease, written: sender };
-        let task = Task {
-            turns: self.clone(),
-            model,
-            journal,
-            run,
-            branch: started.branch.clone(),
-            cancel,
-            message: request.message.clone(),
-        };
-        tokio::spawn(task.run());
-        Ok(started)
+        let started = Started { session: session.clone(), turn: turn.clone(), branch: branch.clone(), after, attached: false };
+        let live = Live { turn: turn.clone(), branch: branch.clone(), after, cancel: cancel.clone(), written };
+        self.live().insert(session.to_string(), live);
+        let workspace = &self.config.workspace;
+        let told = Told { notices: self.config.notices.clone(), tenant: workspace.tenant().clone() };
+        let journal = StoreJournal { sessions: workspace.sessions(), session, turn, lease, written: sender, told };
+        tokio::spawn(Task { turns: self.clone(), model, journal, run, branch, cancel, work }.run());
+        started
     }
 
     fn running(&self, session: &SessionId) -> Option<Started> {
@@ -251,10 +259,10 @@ impl Turns {
         sessions.get(session).await.map_err(diag)?;
         // A turn of another process reads the flag.
         let turns = sessions.turns(session).await.map_err(diag)?;
-        match turns.iter().rev().find(|turn| turn.state == TurnState::Running) {
-            Some(turn) => sessions.cancel_turn(&turn.id).await.map_err(diag),
-            None => Ok(false),
-        }
+        let Some(turn) = turns.iter().rev().find(|turn| turn.state == TurnState::Running) else { return Ok(false) };
+        let cancelled = sessions.cancel_turn(&turn.id).await.map_err(diag)?;
+        self.config.notices.tell(self.config.workspace.tenant(), &topic_of_turn(&turn.id)).await;
+        Ok(cancelled)
     }
 
     /// Returns the events of a session after a number, as they come, until its running turn is over. A turn that died is closed first.
@@ -266,8 +274,11 @@ impl Turns {
         let sessions = self.config.workspace.sessions();
         sessions.get(session).await.map_err(diag)?;
         if self.running(session).is_none() {
-            self.close_dead(session).await.map_err(diag)?;
+            for turn in sessions.turns(session).await.map_err(diag)?.iter().filter(|turn| turn.state == TurnState::Running) {
+                self.settle(turn).await.map_err(diag)?;
+            }
         }
+        let mut elsewhere_written = self.config.notices.listen(self.config.workspace.tenant(), &topic_of_session(session));
         let (sender, receiver) = mpsc::channel(STREAM_QUEUE);
         let turns = self.clone();
         let session = session.clone();
@@ -302,7 +313,9 @@ impl Turns {
                         }
                         let _ = tokio::time::timeout(POLL, written.changed()).await;
                     }
-                    None if elsewhere => tokio::time::sleep(POLL).await,
+                    None if elsewhere => {
+                        elsewhere_written.changed(POLL).await;
+                    }
                     None => return,
                 }
             }
@@ -310,34 +323,126 @@ impl Turns {
         Ok(receiver)
     }
 
-    async fn close_dead(&self, session: &SessionId) -> Result<(), StoreError> {
+    /// Goes on with a turn whose process died, or closes it; says whether it was one.
+    async fn settle(&self, turn: &Turn) -> Result<bool, StoreError> {
         let workspace = &self.config.workspace;
-        let sessions = workspace.sessions();
-        for turn in sessions.turns(session).await?.iter().filter(|turn| turn.state == TurnState::Running) {
-            let lease = sessions.lease_of(&turn.branch).await?;
-            if lease.is_none_or(|lease| lease.until <= workspace.store().clock().now() || recover::is_dead(&lease.holder)) {
-                recover::close(workspace, turn, &self.holder).await?;
-            }
+        if self.running(&turn.session).is_some() || !recover::is_left(workspace, turn).await? {
+            return Ok(false);
         }
+        let model = self.config.model.clone().filter(|_| self.config.resume);
+        let done = match model {
+            Some(model) => self.resume(turn, model).await,
+            None => recover::close(workspace, turn, &self.holder).await,
+        };
+        match done {
+            Ok(()) => Ok(true),
+            // Another process was faster, or it came to its end.
+            Err(StoreError::Busy { .. } | StoreError::NotFound { .. } | StoreError::Fenced { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Goes on with a turn whose process died, from its last checkpoint.
+    async fn resume(&self, turn: &Turn, model: Arc<dyn Model>) -> Result<(), StoreError> {
+        let workspace = &self.config.workspace;
+        let (turn, lease) = recover::take(workspace, turn, &self.holder, self.config.lease).await?;
+        let after = self.last_seq(&turn.session).await?;
+        let logged = self.logged(&turn, after).await?;
+        let resumes = logged.iter().filter(|event| matches!(event, Event::AgentStatus { status, .. } if status == RESUMED));
+        if resumes.count() >= MAX_RESUMES {
+            return recover::close_held(workspace, &turn, &lease).await;
+        }
+        let message = turn.request["message"].as_str().unwrap_or_default().to_owned();
+        let begun = Begun { session: turn.session, turn: turn.id, run: turn.run, branch: turn.branch, lease, after };
+        self.spawn(begun, model, Work::Resume { message, logged });
         Ok(())
     }
 
-    /// Closes the turns of processes that died, as a server does when it starts.
+    /// Returns the events of a turn so far.
+    async fn logged(&self, turn: &Turn, last: i64) -> Result<Vec<Event>, StoreError> {
+        let sessions = self.config.workspace.sessions();
+        let (mut after, mut logged) = (0, Vec::new());
+        while after < last {
+            let page = sessions.events(&turn.session, after, PAGE).await?;
+            let Some(end) = page.last() else { break };
+            after = end.seq;
+            let own = page.into_iter().filter(|stored| stored.turn == turn.id);
+            logged.extend(own.filter_map(|stored| serde_json::from_value(stored.body).ok()));
+        }
+        Ok(logged)
+    }
+
+    /// Settles the turns of processes that died, as a server does when it starts; returns how many.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn recover(&self) -> Result<usize, StoreError> {
-        let workspace = &self.config.workspace;
-        let mut closed = 0;
-        for turn in workspace.sessions().running_turns().await? {
-            let lease = workspace.sessions().lease_of(&turn.branch).await?;
-            if lease.is_none_or(|lease| lease.until <= workspace.store().clock().now() || recover::is_dead(&lease.holder)) {
-                recover::close(workspace, &turn, &self.holder).await?;
-                closed += 1;
+        let mut settled = 0;
+        for turn in self.config.workspace.sessions().running_turns().await? {
+            settled += usize::from(self.settle(&turn).await?);
+        }
+        Ok(settled)
+    }
+
+    /// Settles the turns of other processes when they die, without end: a server polls it beside what it serves.
+    pub async fn watch(&self) {
+        loop {
+            tokio::time::sleep(SWEEP).await;
+            if let Err(error) = self.recover().await {
+                // The database is away; turns of this process hold their leases, and the next look may succeed.
+                tracing::warn!(%error, "turns of other processes could not be looked at");
             }
         }
-        Ok(closed)
     }
+
+    /// Takes what any editor does in the folder into main's history, without end.
+    pub async fn watch_folder(&self) {
+        let workspace = &self.config.workspace;
+        loop {
+            match workspace.watch().await {
+                Ok(None) => std::future::pending::<()>().await,
+                Ok(Some(mut watch)) => {
+                    while let Ok(main) = watch.changed().await {
+                        tracing::debug!(commit = %main.commit(), "the folder changed");
+                        self.config.notices.tell(workspace.tenant(), MAIN).await;
+                    }
+                }
+                Err(error) => tracing::warn!(%error, "the folder could not be looked at"),
+            }
+            tokio::time::sleep(SWEEP).await;
+        }
+    }
+}
+
+/// What is told when main changed.
+pub const MAIN: &str = "main";
+
+/// What streams in other processes listen to.
+pub(crate) fn topic_of_session(session: &SessionId) -> String {
+    format!("session/{session}")
+}
+
+/// What the process that runs a turn listens to.
+fn topic_of_turn(turn: &TurnId) -> String {
+    format!("turn/{turn}")
+}
+
+/// A turn that this process holds.
+struct Begun {
+    session: SessionId,
+    turn: TurnId,
+    run: RunId,
+    branch: BranchId,
+    lease: Lease,
+    after: i64,
+}
+
+/// What a turn does.
+enum Work {
+    /// What a person asks.
+    Request(String),
+    /// What a process that died left undone, with the events that it logged.
+    Resume { message: String, logged: Vec<Event> },
 }
 
 /// One turn, detached.
@@ -348,7 +453,7 @@ struct Task {
     run: RunId,
     branch: BranchId,
     cancel: CancellationToken,
-    message: String,
+    work: Work,
 }
 
 impl Task {
@@ -372,6 +477,11 @@ impl Task {
                 (TurnState::Failed, json!({ "outcome": "failed", "why": error.to_string() }))
             }
         };
+        // In a git repository the branch is shown as git's own, so that git's tools see what the turn did. The branch itself is
+        // in the store whatever git says.
+        if let Err(error) = self.turns.config.workspace.publish_to_git(&self.branch).await {
+            tracing::warn!(branch = %self.branch, %error, "the branch is not shown in git");
+        }
         let ended = self.journal.sessions.end_turn(&self.journal.turn, state, &note, &self.journal.lease).await;
         if let Err(error) = ended {
             tracing::warn!(turn = %self.journal.turn, %error, "the end of a turn could not be recorded");
@@ -404,12 +514,13 @@ impl Task {
         let config = &self.turns.config;
         let sessions = &self.journal.sessions;
         let count = sessions.message_count(&self.journal.session).await?;
-        let stored: Vec<ChatMessage> = sessions
-            .messages(&self.journal.session, 0..count)
-            .await?
-            .into_iter()
-            .filter_map(|message| serde_json::from_value(message.body).ok())
-            .collect();
+        let (mut stored, mut begun): (Vec<ChatMessage>, Option<usize>) = (Vec::new(), None);
+        for message in sessions.messages(&self.journal.session, 0..count).await? {
+            if message.turn.as_ref() == Some(&self.journal.turn) {
+                begun = begun.or(Some(stored.len()));
+            }
+            stored.extend(serde_json::from_value::<ChatMessage>(message.body));
+        }
         let branch = config.workspace.branch(&self.branch).await?;
         let context = ToolContext {
             branch,
@@ -419,36 +530,57 @@ impl Task {
             dialect: config.dialect,
             rules: Rules::default(),
             budget: Budget::default(),
-            spent: Mutex::new(Spent::default()),
+            spent: Mutex::new(self.work.spent()),
             config: config.config.clone(),
             seen: Seen::default(),
         };
         let system = prompt::system(&config.name, config.dialect.name(), self.branch.as_str());
-        let mut run = Run::start(stored, &self.message);
+        let mut run = match (&self.work, begun) {
+            (Work::Resume { logged, .. }, Some(begun)) => Run::resume(stored, begun, logged),
+            // Its process died before it stored the request.
+            (Work::Request(message) | Work::Resume { message, .. }, _) => Run::start(stored, message),
+        };
         drive(&mut run, &system, self.model.as_ref(), &context, &self.journal, &self.cancel).await
     }
 
     /// Gives signs of life; ends when the lease was lost. Also looks for a cancel flag of another process.
     async fn renew(&self) {
-        let mut since = Duration::ZERO;
+        let config = &self.turns.config;
+        let mut told: Subscription = config.notices.listen(config.workspace.tenant(), &topic_of_turn(&self.journal.turn));
+        let (every, mut last) = (config.lease / SIGNS, Instant::now());
         let mut lease: Lease = self.journal.lease.clone();
         loop {
-            tokio::time::sleep(POLL).await;
-            since += POLL;
+            told.changed(POLL.min(every)).await;
             if !self.cancel.is_cancelled()
                 && let Ok(turn) = self.journal.sessions.turn(&self.journal.turn).await
                 && turn.cancel
             {
                 self.cancel.cancel();
             }
-            if since >= RENEW {
-                since = Duration::ZERO;
-                match self.journal.sessions.renew(&lease, LEASE).await {
+            if last.elapsed() >= every {
+                last = Instant::now();
+                match self.journal.sessions.renew(&lease, config.lease).await {
                     Ok(renewed) => lease = renewed,
                     Err(StoreError::Fenced { .. } | StoreError::Held { .. }) => return,
                     Err(error) => tracing::warn!(%error, "a lease could not be renewed"),
                 }
             }
         }
+    }
+}
+
+impl Work {
+    /// What a run that is gone on with spent before, as far as its log says.
+    fn spent(&self) -> Spent {
+        let mut spent = Spent::default();
+        if let Self::Resume { logged, .. } = self {
+            for event in logged {
+                if let Event::AgentTool { state: ToolState::Ok, documents, blocks, text: Some(_), .. } = event {
+                    spent.documents += documents.and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
+                    spent.blocks += blocks.and_then(|count| usize::try_from(count).ok()).unwrap_or_default();
+                }
+            }
+        }
+        spent
     }
 }

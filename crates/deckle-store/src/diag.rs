@@ -41,7 +41,7 @@ fn parts(error: &StoreError) -> (&'static str, Vec<String>, Hints) {
         StoreError::NoMarkdown(_) => (
             "no-markdown",
             none(),
-            hint("name a folder with `.md`, `.markdown` or `.mdx` files, or use `init --empty` to begin with none"),
+            hint("name a folder with `.md`, `.markdown` or `.mdx` files, or use `init --allow-empty` to begin with none"),
         ),
         StoreError::Locked => {
             ("locked", none(), hint("wait until the other process is done and run the command again; nothing was written"))

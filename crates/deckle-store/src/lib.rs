@@ -41,6 +41,7 @@ mod store;
 mod trash;
 mod tree_edit;
 mod turn;
+mod watch;
 mod workspace;
 
 pub use access::{Access, Rights, Role, Subject, Token, Verb, read_token};
@@ -64,8 +65,10 @@ pub use quota::{Quota, Quotas, Reservation, Usage, UsageTotal};
 pub use reconcile::{Gate, UndoReport};
 pub use session::{Event, Message, Session, Sessions};
 pub use snapshot::{Document, Snapshot};
+pub use sql::SCHEMA_VERSION;
 pub use store::Store;
 pub use trash::Trashed;
 pub use tree_edit::FileEntry;
 pub use turn::{NewTurn, Turn, TurnState};
+pub use watch::Watch;
 pub use workspace::{InitOptions, Workspace};

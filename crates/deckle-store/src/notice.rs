@@ -14,6 +14,8 @@ use crate::ids::Tenant;
 const WAITING: usize = 1024;
 /// What the channels in Redis begin with.
 const PREFIX: &str = "deckle:";
+/// How long a notice may hold up the work that it tells of.
+const PATIENCE: Duration = Duration::from_millis(200);
 /// How long to wait before Redis is asked again after it went away.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -96,9 +98,11 @@ impl Notices {
             None => drop(self.local.send(topic)),
             Some(redis) => {
                 let mut redis = redis.clone();
-                let sent = redis::cmd("PUBLISH").arg(format!("{PREFIX}{topic}")).arg("").query_async::<i64>(&mut redis).await;
-                if let Err(error) = sent {
-                    tracing::debug!(%error, "Redis does not answer; others will look by themselves");
+                let mut publish = redis::cmd("PUBLISH");
+                publish.arg(format!("{PREFIX}{topic}")).arg("");
+                let sent = tokio::time::timeout(PATIENCE, publish.query_async::<i64>(&mut redis)).await;
+                if !matches!(sent, Ok(Ok(_))) {
+                    tracing::debug!(?sent, "Redis does not answer; others will look by themselves");
                     let _ = self.local.send(topic);
                 }
             }

@@ -9,7 +9,7 @@ use crate::changes::{Changes, Commit, Meta};
 use crate::core::{Core, Line};
 use crate::error::StoreError;
 use crate::folder::{Folder, STORE_FOLDER};
-use crate::ids::{Actor, BranchId, CallId, Clock, RunId};
+use crate::ids::{Actor, BranchId, CallId, Clock, RunId, Tenant};
 use crate::main_folder::{self, Also};
 use crate::oplog::{self, Detail, LogFilter, NewOp, Op, OpKind};
 use crate::protect::{self, Protected, Protection};
@@ -93,6 +93,11 @@ impl Workspace {
     /// Returns the database it lives in.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Returns whose it is.
+    pub fn tenant(&self) -> &Tenant {
+        self.core.scope().tenant()
     }
 
     pub(crate) fn core(&self) -> &Core {

@@ -16,6 +16,12 @@ pub struct Arguments {
     /// The folder to work in; the workspace is it, or the nearest one above it
     #[arg(short = 'C', value_name = "DIR", global = true, default_value = ".")]
     pub directory: PathBuf,
+    /// Work in a database in place of a folder: `sqlite:PATH` or `postgres://USER@HOST/NAME`; main is then a line of history in it
+    #[arg(long, value_name = "URL", global = true, env = "DECKLE_DATABASE", hide_env_values = true)]
+    pub database: Option<String>,
+    /// Which workspace of the database; it is made when it is not there
+    #[arg(long, value_name = "NAME", global = true, default_value = "docs", requires = "database")]
+    pub workspace: String,
     /// Print JSON, for machines
     #[arg(long, global = true)]
     pub json: bool,
@@ -330,6 +336,12 @@ pub enum Command {
         /// The port; 0 takes a free one
         #[arg(long, default_value_t = 4790)]
         port: u16,
+        /// Tell other servers on the same database what happens through this Redis: `redis://HOST`; without it they look by themselves
+        #[arg(long, value_name = "URL", env = "DECKLE_REDIS", hide_env_values = true)]
+        redis: Option<String>,
+        /// After how many seconds without a sign of life another server goes on with a turn
+        #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+        lease: u64,
     },
     /// Serve the tools over the Model Context Protocol: on standard input and output, or over HTTP
     ///

@@ -11,7 +11,7 @@ use std::io::Write as _;
 
 use clap::CommandFactory as _;
 use deckle_doc::Diag;
-use deckle_store::{InitOptions, NotDocument, OtherFile, StoreError, Tenant, Workspace};
+use deckle_store::{InitOptions, NotDocument, OtherFile, Tenant, Workspace};
 use serde_json::json;
 
 use crate::arguments::{Arguments, BranchCommand, Command};
@@ -74,7 +74,7 @@ pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
             agent::run(arguments, request.as_deref(), resume.as_deref(), branch.as_deref(), *ndjson, &paint).await
         }
         Command::Mcp { http, branch, direct } => mcp::run(arguments, *http, branch.as_deref(), *direct).await,
-        Command::Serve { port } => agent::serve(arguments, *port).await,
+        Command::Serve { port, redis, lease } => agent::serve(arguments, *port, redis.as_deref(), *lease).await,
         Command::Demo { yes, keep } => demo::run(*yes, keep.as_deref(), &paint).await,
         Command::Doctor => doctor(arguments, &paint).await,
         Command::Fsck => fsck(arguments).await,
@@ -93,14 +93,20 @@ pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 async fn init(arguments: &Arguments, allow_empty: bool) -> Result<(), Failure> {
     let options = InitOptions { allow_empty, ..InitOptions::default() };
-    let workspace = context::make(&arguments.directory, options).await?;
+    let workspace = match arguments.database {
+        Some(_) => context::open(arguments).await?,
+        None => context::make(&arguments.directory, options).await?,
+    };
     let snapshot = workspace.snapshot().await?;
     let (documents, others) = (snapshot.keys().await?.len(), snapshot.others().await?);
     if arguments.json {
         say!("{}", json!({ "documents": documents, "others": others.len(), "commit": snapshot.commit().to_string() }));
         return Ok(());
     }
-    say!("{} in `{}`", show::count(documents, "document"), arguments.directory.display());
+    match workspace.folder() {
+        Some(_) => say!("{} in `{}`", show::count(documents, "document"), arguments.directory.display()),
+        None => say!("{} in the workspace `{}`", show::count(documents, "document"), arguments.workspace),
+    }
     for other in documents_that_are_none(&others) {
         say!("  kept as it is: {other}");
     }
@@ -125,7 +131,7 @@ async fn doctor(arguments: &Arguments, paint: &show::Paint) -> Result<(), Failur
         say!("{} {what}: {detail}", if good { paint.green("ok ") } else { paint.red("bad") });
         Ok(())
     };
-    match Workspace::open(&arguments.directory).await {
+    match existing(arguments).await {
         Ok(workspace) => {
             let snapshot = workspace.snapshot().await?;
             line(true, "workspace", &show::count(snapshot.keys().await?.len(), "document"))?;
@@ -135,8 +141,8 @@ async fn doctor(arguments: &Arguments, paint: &show::Paint) -> Result<(), Failur
             let running = workspace.sessions().running_turns().await?.len();
             line(true, "turns", &format!("{running} running"))?;
         }
-        Err(error @ StoreError::NotAWorkspace(_)) => line(false, "workspace", &format!("{error}; run `deckle init`"))?,
-        Err(error) => line(false, "workspace", &error.to_string())?,
+        Err(Failure::Diag(diag)) => line(false, "workspace", &diag.to_string().replace('\n', "; "))?,
+        Err(other) => return Err(other),
     }
     match context::model() {
         Ok(model) => line(true, "model", &model.name())?,
@@ -151,8 +157,16 @@ async fn doctor(arguments: &Arguments, paint: &show::Paint) -> Result<(), Failur
     if bad > 0 { Err(Failure::Silent(1)) } else { Ok(()) }
 }
 
+/// Opens the workspace without making one of a folder: whoever checks must not write.
+async fn existing(arguments: &Arguments) -> Result<Workspace, Failure> {
+    match arguments.database {
+        Some(_) => context::open(arguments).await,
+        None => Ok(Workspace::open(&arguments.directory).await?),
+    }
+}
+
 async fn fsck(arguments: &Arguments) -> Result<(), Failure> {
-    let workspace = Workspace::open(&arguments.directory).await?;
+    let workspace = existing(arguments).await?;
     let report = workspace.store().fsck(&Tenant::local()).await?;
     if arguments.json {
         let findings: Vec<_> = report

@@ -10,13 +10,19 @@ use deckle_agent::view::View;
 use deckle_agent::{Model, ModelError, ModelSpec};
 use deckle_doc::{Diag, Dialect, DocKey};
 use deckle_edit::Config;
+use deckle_server::turns::LEASE;
 use deckle_server::{Turns, TurnsConfig};
-use deckle_store::{Actor, BranchId, InitOptions, Snapshot, Workspace};
+use deckle_store::{Actor, BranchId, InitOptions, Notices, Snapshot, Store, StoreError, Tenant, Workspace, WorkspaceId};
 
+use crate::arguments::Arguments;
 use crate::failure::Failure;
 
-/// Opens the workspace of a folder; a folder that is none yet becomes one.
-pub async fn open(directory: &Path) -> Result<Workspace, Failure> {
+/// Opens the workspace of a folder, or of the database that is named; a folder that is none yet becomes one.
+pub async fn open(arguments: &Arguments) -> Result<Workspace, Failure> {
+    if let Some(url) = &arguments.database {
+        return in_database(url, &WorkspaceId::parse(&arguments.workspace)?).await;
+    }
+    let directory = &arguments.directory;
     if Workspace::is_workspace(directory) || in_workspace(directory) {
         let mut workspace = Workspace::open(directory).await?;
         if let Some(dialect) = asked_dialect()?.filter(|dialect| *dialect != workspace.dialect()) {
@@ -25,6 +31,24 @@ pub async fn open(directory: &Path) -> Result<Workspace, Failure> {
         return Ok(workspace);
     }
     make(directory, InitOptions::default()).await
+}
+
+/// Opens a workspace of a database. Local use is one tenant.
+async fn in_database(url: &str, id: &WorkspaceId) -> Result<Workspace, Failure> {
+    let store = Store::open(url).await?;
+    let tenant = Tenant::local();
+    let mut workspace = match store.workspace(&tenant, id).await {
+        Err(StoreError::NotFound { .. }) => match store.create_workspace(&tenant, id, &Actor::local()).await {
+            // Another process made it since we looked.
+            Err(StoreError::Exists { .. }) => store.workspace(&tenant, id).await?,
+            made => made?,
+        },
+        found => found?,
+    };
+    if let Some(dialect) = asked_dialect()?.filter(|dialect| *dialect != workspace.dialect()) {
+        workspace.set_dialect(dialect).await?;
+    }
+    Ok(workspace)
 }
 
 /// Makes a folder a workspace, in the dialect that most of its documents are written in. It is found once, here, so that every
@@ -143,12 +167,25 @@ pub fn model() -> Result<Arc<dyn Model>, ModelError> {
 
 /// The turns of a workspace, with a model or without.
 pub async fn turns(workspace: &Workspace, model: Option<Arc<dyn Model>>) -> Result<Turns, Failure> {
+    Ok(Turns::new(turns_config(workspace, model).await?))
+}
+
+/// What the turns of a workspace need when one process runs them.
+pub async fn turns_config(workspace: &Workspace, model: Option<Arc<dyn Model>>) -> Result<TurnsConfig, Failure> {
     let snapshot = workspace.snapshot().await?;
     let name = workspace
         .folder()
         .and_then(|folder| folder.file_name())
         .map_or_else(|| "workspace".to_owned(), |name| name.to_string_lossy().into_owned());
-    let dialect = snapshot.dialect();
-    let config = config(workspace)?;
-    Ok(Turns::new(TurnsConfig { workspace: workspace.clone(), model, name, dialect, actor: Actor::local(), config }))
+    Ok(TurnsConfig {
+        workspace: workspace.clone(),
+        model,
+        name,
+        dialect: snapshot.dialect(),
+        actor: Actor::local(),
+        notices: Notices::local(),
+        lease: LEASE,
+        resume: false,
+        config: config(workspace)?,
+    })
 }

@@ -307,6 +307,42 @@ fn a_killed_turn_is_followed_up_and_no_tool_runs_twice() {
 }
 
 #[test]
+fn a_turn_inside_a_git_repository_is_shown_as_a_branch_of_it() {
+    let job = Job::empty();
+    fs::write(job.path().join("a.md"), "# A\n").unwrap();
+    let git = |arguments: &[&str]| {
+        let names = ["-c", "user.name=t", "-c", "user.email=t@localhost"];
+        let done = Command::new("git").arg("-C").arg(job.path()).args(names).args(arguments).output().unwrap();
+        assert!(done.status.success(), "git {arguments:?}: {}", text(&done));
+        String::from_utf8(done.stdout).unwrap()
+    };
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "a.md"]);
+    git(&["commit", "-q", "-m", "first"]);
+    let script =
+        "steps:\n  - calls:\n      - tool: create_document\n        arguments: { key: b, content: '# B' }\n  - text: Made.\n";
+    let run = job.agent(script, &["make b", "--branch", "two"]);
+    assert!(run.status.success(), "{}", text(&run));
+    assert_eq!(git(&["diff", "--name-status", "main", "deckle/two"]), "A\tb.md\n");
+    assert_eq!(git(&["status", "--porcelain"]), "", "the work tree is as it was");
+}
+
+#[test]
+fn an_edit_in_any_editor_is_seen_while_the_server_runs() {
+    let job = Job::empty();
+    fs::write(job.path().join("a.md"), "# A\n").unwrap();
+    let server = Server::start(&job, &job.script(SLOW));
+    fs::write(job.path().join("a.md"), "# A, edited\n").unwrap();
+    let begun = Instant::now();
+    // The log is read without a look at the folder.
+    while !text(&job.run(&["log"])).contains("edited outside: a.md") {
+        assert!(begun.elapsed() < Duration::from_secs(30), "{}", text(&job.run(&["log"])));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    drop(server);
+}
+
+#[test]
 fn a_cancel_in_a_long_model_call_ends_the_turn_within_a_second() {
     let job = Job::on("corpora/madr");
     let server = Server::start(&job, &job.script(SLOW));

@@ -32,13 +32,18 @@ struct Played {
     executed: Vec<String>,
     ended: Option<Outcome>,
     last: Option<Event>,
+    logged: Vec<Event>,
     taken: usize,
 }
 
 /// Plays answers against a run that begins with `stored`; dies after `stop` outputs, cancels at output `cancel`.
 fn play(stored: &[ChatMessage], answers: &[ModelTurn], stop: usize, cancel: Option<usize>) -> Played {
-    let mut run = Run::start(stored.to_vec(), "do it");
-    let mut played = Played { stored: stored.to_vec(), executed: Vec::new(), ended: None, last: None, taken: 0 };
+    play_run(Run::start(stored.to_vec(), "do it"), stored, answers, stop, cancel)
+}
+
+fn play_run(mut run: Run, stored: &[ChatMessage], answers: &[ModelTurn], stop: usize, cancel: Option<usize>) -> Played {
+    let (stored, executed, logged) = (stored.to_vec(), Vec::new(), Vec::new());
+    let mut played = Played { stored, executed, ended: None, last: None, logged, taken: 0 };
     while played.taken < stop {
         if cancel == Some(played.taken) {
             run.handle(Input::Cancel);
@@ -50,7 +55,10 @@ fn play(stored: &[ChatMessage], answers: &[ModelTurn], stop: usize, cancel: Opti
                 assert_eq!(place, played.stored.len(), "a checkpoint leaves a gap");
                 played.stored.extend(messages);
             }
-            Output::Emit(event) => played.last = Some(event),
+            Output::Emit(event) => {
+                played.logged.push(event.clone());
+                played.last = Some(event);
+            }
             Output::Done(outcome) => played.ended = Some(outcome),
             Output::AskModel => {
                 assert_eq!(history::check(&run.history()), Ok(()));
@@ -105,6 +113,60 @@ fn dying_at_any_output_leaves_a_history_that_goes_on() {
             assert!(!known, "{id} was executed again after {stop} outputs");
         }
     }
+}
+
+#[test]
+fn dying_at_any_output_twice_is_resumed_to_the_same_end() {
+    let whole = play(&[], &script(), usize::MAX, None);
+    for (stop, again) in (1..whole.taken).flat_map(|stop| [(stop, 1), (stop, 3), (stop, usize::MAX)]) {
+        let label = format!("after {stop} and {again} outputs");
+        let mut died = play(&[], &script(), stop, None);
+        if died.ended.is_some() || died.stored.is_empty() {
+            continue;
+        }
+        let mut executed = std::mem::take(&mut died.executed);
+        let mut resumed = play_run(Run::resume(died.stored.clone(), 0, &died.logged), &died.stored, &script(), again, None);
+        let answered = |played: &Played, id: &String| {
+            played.stored.iter().any(|message| matches!(message, ChatMessage::Tool { id: one, .. } if one == id))
+        };
+        for id in &resumed.executed {
+            assert!(!answered(&died, id), "{label}: {id} has a result and is executed again");
+        }
+        executed.append(&mut resumed.executed);
+        if resumed.ended.is_none() {
+            let logged = [died.logged.clone(), resumed.logged.clone()].concat();
+            let run = Run::resume(resumed.stored.clone(), 0, &logged);
+            let last = play_run(run, &resumed.stored, &script(), usize::MAX, None);
+            assert!(last.executed.iter().all(|id| !answered(&resumed, id)), "{label}");
+            executed.extend(last.executed.iter().cloned());
+            resumed = last;
+        }
+        assert_eq!(resumed.ended, Some(Outcome::Done), "{label}");
+        executed.dedup();
+        assert_eq!(executed, whole.executed, "{label}");
+        assert_eq!(resumed.stored, whole.stored, "{label}: the history is as if nobody had died");
+        assert!(matches!(&resumed.last, Some(Event::AgentDone { summary, .. }) if summary == "all done"), "{label}");
+    }
+}
+
+#[test]
+fn a_run_that_dies_over_and_over_still_has_fifty_iterations() {
+    let answers: Vec<ModelTurn> = (0..80).map(|number| turn("", &[&format!("call{number}")])).collect();
+    let (mut stored, mut logged) = (Vec::new(), Vec::new());
+    let mut run = Run::start(Vec::new(), "do it");
+    for _ in 0..1_000 {
+        let mut died = play_run(run, &stored, &answers, 7, None);
+        logged.append(&mut died.logged);
+        if let Some(outcome) = died.ended {
+            assert_eq!(outcome, Outcome::Limit);
+            let asked = died.stored.iter().filter(|message| matches!(message, ChatMessage::Assistant { .. })).count();
+            assert_eq!(asked, MAX_ITERATIONS as usize);
+            return;
+        }
+        stored = died.stored;
+        run = Run::resume(stored.clone(), 0, &logged);
+    }
+    panic!("the run never ended");
 }
 
 #[test]

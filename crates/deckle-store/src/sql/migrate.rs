@@ -8,8 +8,8 @@ use crate::error::StoreError;
 /// Each step takes the schema from its index to the next; what was released never changes.
 const STEPS: &[&str] = &[include_str!("schema/001.sql")];
 
-/// The version that this program writes.
-pub(crate) const VERSION: i64 = STEPS.len() as i64;
+/// The version of the schema that this program writes; it opens every earlier one.
+pub const VERSION: i64 = STEPS.len() as i64;
 
 /// The role whose powers every Postgres connection shrinks to: it owns nothing, so row-level security binds it.
 const ROLE: &str = "deckle_app";
@@ -102,6 +102,12 @@ fn lock_rows() -> String {
            END IF;
          END $$"
     )
+}
+
+/// A client that stands still in the middle of a transaction holds rows that others wait for; the server throws it out.
+pub(super) async fn bound(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql("SET idle_in_transaction_session_timeout = '5s'").execute(connection).await?;
+    Ok(())
 }
 
 /// Gives up what the application does not need: a superuser or an owner would see through row-level security.

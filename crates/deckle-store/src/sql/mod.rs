@@ -13,6 +13,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::error::StoreError;
 use crate::ids::Tenant;
+pub use migrate::VERSION as SCHEMA_VERSION;
 pub(crate) use open::{Location, open};
 pub(crate) use value::{Row, Value, args};
 

@@ -91,7 +91,12 @@ async fn postgres(url: &str) -> Result<sqlx::PgPool, StoreError> {
     Ok(PgPoolOptions::new()
         .max_connections(POSTGRES_CONNECTIONS)
         .acquire_timeout(BUSY)
-        .after_connect(|connection, _| Box::pin(async move { migrate::drop_powers(connection).await }))
+        .after_connect(|connection, _| {
+            Box::pin(async move {
+                migrate::bound(connection).await?;
+                migrate::drop_powers(connection).await
+            })
+        })
         .connect_with(options)
         .await?)
 }

@@ -4,6 +4,8 @@
 mod access;
 mod branches;
 mod crash;
+mod failures;
+mod fixtures;
 mod folder;
 mod git;
 mod git_ids;
@@ -16,4 +18,5 @@ mod sessions;
 mod support;
 mod tenants;
 mod undo;
+mod watch;
 mod writers;

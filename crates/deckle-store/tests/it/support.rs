@@ -44,6 +44,11 @@ pub fn clock() -> Clock {
 }
 
 impl Engine {
+    /// One store and one tenant of it.
+    pub fn of(name: &'static str, store: Store, tenant: Tenant, url: String) -> Self {
+        Self { name, store, tenant, url, _dir: None }
+    }
+
     /// A workspace whose main is a ref, with these documents.
     pub async fn workspace(&self, fixture: &str) -> Workspace {
         let workspace =

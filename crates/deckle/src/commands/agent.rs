@@ -1,10 +1,11 @@
 //! The agent on a terminal, and the server.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
 
 use deckle_doc::Diag;
 use deckle_server::{Started, Turns};
-use deckle_store::SessionId;
+use deckle_store::{Notices, SessionId};
 use deckle_wire::{Envelope, Event, Hello, Outcome, ToolState, TurnRequest};
 
 use crate::arguments::Arguments;
@@ -23,7 +24,7 @@ pub async fn run(
 ) -> Result<(), Failure> {
     let model = context::model()?;
     Price::from_environment()?;
-    let workspace = context::open(&arguments.directory).await?;
+    let workspace = context::open(arguments).await?;
     let turns = context::turns(&workspace, Some(model)).await?;
     let message = match (request, resume) {
         (Some(request), _) => request.to_owned(),
@@ -204,8 +205,8 @@ fn subject(arguments: Option<&serde_json::Value>) -> String {
     String::new()
 }
 
-pub async fn serve(arguments: &Arguments, port: u16) -> Result<(), Failure> {
-    let workspace = context::open(&arguments.directory).await?;
+pub async fn serve(arguments: &Arguments, port: u16, redis: Option<&str>, lease: u64) -> Result<(), Failure> {
+    let workspace = context::open(arguments).await?;
     // Without a model the server answers everything but new turns.
     let model = match context::model() {
         Ok(model) => Some(model),
@@ -214,10 +215,19 @@ pub async fn serve(arguments: &Arguments, port: u16) -> Result<(), Failure> {
             None
         }
     };
-    let turns = context::turns(&workspace, model).await?;
-    let closed = turns.recover().await?;
-    if closed > 0 {
-        eprintln!("closed {} that a process left when it died", show::count(closed, "turn"));
+    let mut config = context::turns_config(&workspace, model).await?;
+    config.lease = Duration::from_secs(lease);
+    if let Some(url) = redis {
+        config.notices = Notices::redis(url).await?;
+    }
+    // Of several servers on one database, one goes on with what another left. In a folder, the person who ended the process decides.
+    config.resume = workspace.folder().is_none();
+    let resume = config.resume;
+    let turns = Turns::new(config);
+    let settled = turns.recover().await?;
+    if settled > 0 {
+        let done = if resume { "going on with" } else { "closed" };
+        eprintln!("{done} {} that a process left when it died", show::count(settled, "turn"));
     }
     let stop = async {
         let _ = tokio::signal::ctrl_c().await;
@@ -225,7 +235,15 @@ pub async fn serve(arguments: &Arguments, port: u16) -> Result<(), Failure> {
     let listening = |address: std::net::SocketAddr| {
         let _ = writeln!(std::io::stdout(), "listening on http://{address}");
     };
-    deckle_server::serve(turns, port, listening, stop).await.map_err(|error| {
+    let watch = turns.clone();
+    let served = async {
+        tokio::select! {
+            served = deckle_server::serve(turns, port, listening, stop) => served,
+            () = watch.watch() => Ok(()),
+            () = watch.watch_folder() => Ok(()),
+        }
+    };
+    served.await.map_err(|error| {
         Failure::from(
             Diag::new("port", format!("port {port} cannot be used: {error}"))
                 .hint("choose another with `--port`; 0 takes a free one"),

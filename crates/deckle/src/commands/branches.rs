@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::show::{self, Paint};
 
 async fn open(arguments: &Arguments) -> Result<Workspace, Failure> {
-    context::open(&arguments.directory).await
+    context::open(arguments).await
 }
 
 pub async fn list(arguments: &Arguments, paint: &Paint) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use crate::context;
 use crate::failure::Failure;
 
 pub async fn run(arguments: &Arguments, http: Option<u16>, branch: Option<&str>, direct: bool) -> Result<(), Failure> {
-    let workspace = context::open(&arguments.directory).await?;
+    let workspace = context::open(arguments).await?;
     let config = context::config(&workspace)?;
     let landing = match (branch, direct) {
         (_, true) => Landing::Direct,

@@ -61,7 +61,7 @@ pub struct Wished<'w> {
 
 pub async fn get(arguments: &Arguments, name: &str, wished: &Wished<'_>, branch: Option<&str>) -> Result<(), Failure> {
     let key = key(name)?;
-    let workspace = context::open(&arguments.directory).await?;
+    let workspace = context::open(arguments).await?;
     let snapshot = match branch {
         None => workspace.snapshot_of(std::slice::from_ref(&key)).await?,
         some => context::snapshot(&workspace, some).await?,
@@ -135,7 +135,7 @@ fn lines<'t>(range: &str, text: &'t str) -> Result<impl Iterator<Item = &'t str>
 
 pub async fn outline(arguments: &Arguments, name: &str, branch: Option<&str>) -> Result<(), Failure> {
     let key = key(name)?;
-    let workspace = context::open(&arguments.directory).await?;
+    let workspace = context::open(arguments).await?;
     let snapshot = context::snapshot(&workspace, branch).await?;
     let Some(text) = snapshot.text(&key).await? else { return Err(missing(&key, &snapshot).await?) };
     let tree = Tree::parse(text, snapshot.dialect()).map_err(|error| Failure::from(Diag::from(&error)))?;
@@ -281,7 +281,7 @@ pub async fn find(arguments: &Arguments, wanted: &Wanted<'_>, branch: Option<&st
         document["sort"] = json!({ field: direction });
     }
     let Operation::Find(find) = Operation::parse(&document)? else { return Ok(()) };
-    let workspace = context::open(&arguments.directory).await?;
+    let workspace = context::open(arguments).await?;
     let snapshot = context::snapshot(&workspace, branch).await?;
     let dialect = snapshot.dialect();
     let view = context::view(&snapshot, None, dialect).await?;
@@ -315,7 +315,7 @@ pub async fn find(arguments: &Arguments, wanted: &Wanted<'_>, branch: Option<&st
 
 pub async fn count(arguments: &Arguments, filter: Option<&str>, branch: Option<&str>) -> Result<(), Failure> {
     let filter = deckle_edit::filter::Filter::parse(&filter_of(filter, &[])?)?;
-    let workspace = context::open(&arguments.directory).await?;
+    let workspace = context::open(arguments).await?;
     let snapshot = context::snapshot(&workspace, branch).await?;
     let view = context::view(&snapshot, None, snapshot.dialect()).await?;
     let number = filter.select(&view).len();

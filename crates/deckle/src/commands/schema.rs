@@ -28,7 +28,7 @@ async fn infer(
     of_type: Option<&str>,
     branch: Option<&str>,
 ) -> Result<(), Failure> {
-    let workspace = context::open(&arguments.directory).await?;
+    let workspace = context::open(arguments).await?;
     let snapshot = context::snapshot(&workspace, branch).await?;
     let view = context::view(&snapshot, None, snapshot.dialect()).await?;
     let bound = Schema {
@@ -53,7 +53,7 @@ async fn infer(
 }
 
 async fn check(arguments: &Arguments, keys: &[String], branch: Option<&str>) -> Result<(), Failure> {
-    let workspace = context::open(&arguments.directory).await?;
+    let workspace = context::open(arguments).await?;
     let config = context::config(&workspace)?;
     if config.schemas.is_empty() {
         return Err(Diag::new("no-schema", "the workspace has no schema")

@@ -28,7 +28,7 @@ async fn apply(
     write: &Write,
     intent: &str,
 ) -> Result<(), Failure> {
-    let workspace = context::open(&arguments.directory).await?;
+    let workspace = context::open(arguments).await?;
     let branch = match &write.branch {
         Some(name) => Some(workspace.branch(&BranchId::parse(name)?).await?),
         None => None,
@@ -231,7 +231,7 @@ pub async fn section(arguments: &Arguments, command: &SectionCommand) -> Result<
         }
     };
     let key = key(&which.key)?;
-    let workspace = context::open(&arguments.directory).await?;
+    let workspace = context::open(arguments).await?;
     let snapshot = match &write.branch {
         Some(_) => context::snapshot(&workspace, write.branch.as_deref()).await?,
         None => workspace.snapshot_of(std::slice::from_ref(&key)).await?,
@@ -246,7 +246,7 @@ pub async fn section(arguments: &Arguments, command: &SectionCommand) -> Result<
 
 /// Brings deleted documents back, or lists them.
 pub async fn restore(arguments: &Arguments, names: &[String], branch: Option<&str>) -> Result<(), Failure> {
-    let workspace = context::open(&arguments.directory).await?;
+    let workspace = context::open(arguments).await?;
     let branch = match branch {
         Some(name) => Some(workspace.branch(&BranchId::parse(name)?).await?),
         None => None,
