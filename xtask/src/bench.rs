@@ -33,7 +33,7 @@ pub fn run(root: &Path) -> Result<String, Problems> {
         (Some(begin), Some(end)) if begin < end => (&old[..begin], &old[end + END.len()..]),
         _ => (INTRODUCTION, "\n"),
     };
-    let table = tables(&rows);
+    let table = format!("{}{}", tables(&rows), figures(&base.join("criterion/figures"))?);
     fs::write(&page, format!("{before}{BEGIN}\n{table}{END}{after}"))
         .map_err(|error| Problems::one(format!("docs/benchmarks.md: {error}")))?;
     Ok(format!("bench: {} rows in docs/benchmarks.md", rows.len()))
@@ -111,6 +111,26 @@ fn tables(rows: &[Row]) -> String {
         }
     }
     out
+}
+
+/// What the benches measured that is no time, one JSON file a figure.
+fn figures(folder: &Path) -> Result<String, Problems> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    let mut out = String::new();
+    for file in files {
+        let bad = |error: String| Problems::one(format!("{}: {error}", file.display()));
+        let bytes = fs::read(&file).map_err(|error| bad(error.to_string()))?;
+        let one: Value = serde_json::from_slice(&bytes).map_err(|error| bad(error.to_string()))?;
+        let (Some(what), Some(value), Some(unit)) = (one["what"].as_str(), one["value"].as_f64(), one["unit"].as_str()) else {
+            return Err(bad("it has no `what`, `value` and `unit`".into()));
+        };
+        if out.is_empty() {
+            out.push_str("\n## Figures\n\n| what | value |\n|---|---:|\n");
+        }
+        let _ = writeln!(out, "| {what} | {value:.0} {unit} |");
+    }
+    Ok(out)
 }
 
 fn duration(nanoseconds: f64) -> String {

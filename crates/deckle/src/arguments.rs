@@ -294,6 +294,9 @@ pub enum Command {
         /// Show what would be written
         #[arg(long)]
         dry_run: bool,
+        /// Merge also what breaks links, or leaves a document to which nothing leads
+        #[arg(long)]
+        allow_damage: bool,
     },
     /// Give a branch up; its history stays in the log
     Discard {

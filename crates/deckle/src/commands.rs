@@ -64,8 +64,9 @@ pub async fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Review { branch, accept, reject, undo } => {
             branches::review(arguments, branch, accept, reject, *undo, &paint).await
         }
-        Command::Merge { branch, all, only, ours, theirs, dry_run } => {
-            let asked = branches::Merging { all: *all, only, ours, theirs, dry_run: *dry_run };
+        Command::Merge { branch, all, only, ours, theirs, dry_run, allow_damage } => {
+            let (all, dry_run, allow_damage) = (*all, *dry_run, *allow_damage);
+            let asked = branches::Merging { all, only, ours, theirs, dry_run, allow_damage };
             branches::merge(arguments, branch, &asked, &paint).await
         }
         Command::Log { branch, limit } => branches::log(arguments, branch.as_deref(), *limit, &paint).await,

@@ -328,6 +328,25 @@ fn a_turn_inside_a_git_repository_is_shown_as_a_branch_of_it() {
 }
 
 #[test]
+fn a_merge_that_breaks_links_elsewhere_is_refused_unless_a_person_allows_it() {
+    let job = Job::empty();
+    fs::write(job.path().join("a.md"), "# A\n\nSee [B](b.md).\n").unwrap();
+    fs::write(job.path().join("b.md"), "# B\n").unwrap();
+    let script =
+        "steps:\n  - calls:\n      - tool: delete_documents\n        arguments: { keys: [b], expect: 1 }\n  - text: Gone.\n";
+    let run = job.agent(script, &["delete b", "--branch", "two"]);
+    assert!(run.status.success(), "{}", text(&run));
+    let before = files(job.path());
+    let refused = job.run(&["merge", "two", "--all"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused));
+    assert!(text(&refused).contains("a: `") && text(&refused).contains("--allow-damage"), "{}", text(&refused));
+    assert_eq!(files(job.path()), before);
+    let merged = job.run(&["merge", "two", "--all", "--allow-damage"]);
+    assert!(merged.status.success(), "{}", text(&merged));
+    assert!(!job.path().join("b.md").exists());
+}
+
+#[test]
 fn an_edit_in_any_editor_is_seen_while_the_server_runs() {
     let job = Job::empty();
     fs::write(job.path().join("a.md"), "# A\n").unwrap();

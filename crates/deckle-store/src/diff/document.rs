@@ -138,10 +138,10 @@ impl<'a> Differ<'a> {
     /// Finds every splice.
     fn find(&mut self) -> Vec<Part> {
         for node in 0..self.new.nodes.len() {
-            if let (Some(unit), Some(old)) = (self.new_unit[node], self.pairs.to_old[node]) {
-                if let Some(old_unit) = self.old_unit[old] {
-                    self.join(old_unit, self.old.nodes.len() + unit);
-                }
+            if let (Some(unit), Some(old)) = (self.new_unit[node], self.pairs.to_old[node])
+                && let Some(old_unit) = self.old_unit[old]
+            {
+                self.join(old_unit, self.old.nodes.len() + unit);
             }
         }
         // Front matter that comes or goes as a whole is one change.
@@ -303,10 +303,10 @@ impl<'a> Differ<'a> {
         change.new_span = span(&after);
         change.before = joined(&self.old, &before);
         change.after = joined(&self.new, &after);
-        if let (Some(before), Some(after)) = (&change.before, &change.after) {
-            if before != after {
-                change.words = words::segments(before, after);
-            }
+        if let (Some(before), Some(after)) = (&change.before, &change.after)
+            && before != after
+        {
+            change.words = words::segments(before, after);
         }
         change
     }

@@ -98,7 +98,7 @@ fn string_state<'q>(line: &str, mut quote: Option<&'q str>) -> Option<&'q str> {
             },
             None => {
                 let found = ["\"\"\"", "'''"].into_iter().filter_map(|mark| Some((rest.find(mark)?, mark))).min();
-                let Some((at, mark)) = found else { return None };
+                let (at, mark) = found?;
                 rest = &rest[at + mark.len()..];
                 quote = Some(mark);
             }

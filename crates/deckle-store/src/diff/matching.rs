@@ -16,6 +16,9 @@ const WINDOW: usize = 12;
 /// Texts past this many bytes are compared by lines, not words.
 const LONG: usize = 16 * 1024;
 
+/// Where a text stands once, before and after.
+type Places = (Option<usize>, Option<usize>);
+
 /// The pairs of two versions.
 #[derive(Debug)]
 pub(crate) struct Matching {
@@ -121,7 +124,7 @@ impl Matching {
         if left_old.is_empty() || left_new.is_empty() {
             return;
         }
-        let mut places: HashMap<(Sort, &str), (Option<usize>, Option<usize>)> = HashMap::new();
+        let mut places: HashMap<(Sort, &str), Places> = HashMap::new();
         for node in left_old {
             let slot = places.entry((old.nodes[node].sort, old.text(node))).or_insert((Some(node), None));
             if slot.0 != Some(node) {

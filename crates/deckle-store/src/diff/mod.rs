@@ -153,10 +153,10 @@ pub(crate) fn version(side: &(Tree, Ids)) -> Version<'_> {
 /// Lists the changes of one document.
 pub(crate) fn of_document(key: &DocKey, pair: &Pair) -> Vec<Change> {
     let mut out: Vec<Change> = whole(key, pair).into_iter().collect();
-    if let (Some(before), Some(after)) = (&pair.before, &pair.after) {
-        if before.0.source() != after.0.source() {
-            out.extend(DocumentDiff::new(key, pair, version(before), version(after)).changes);
-        }
+    if let (Some(before), Some(after)) = (&pair.before, &pair.after)
+        && before.0.source() != after.0.source()
+    {
+        out.extend(DocumentDiff::new(key, pair, version(before), version(after)).changes);
     }
     number(&mut out);
     out

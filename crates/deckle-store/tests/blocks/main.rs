@@ -9,4 +9,5 @@ mod git;
 mod merge;
 mod model;
 mod review;
+mod specification;
 mod support;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use deckle_store::merge::{BlockConflict, Choice};
+use deckle_doc::{Dialect, Ids, Tree};
+use deckle_store::merge::{BlockConflict, Choice, Merge};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 
 use crate::model;
-use crate::support::{Triple, cases, merged};
+use crate::support::{Triple, cases, merged, version};
 
 /// The words of a side that the base does not have.
 fn written<'a>(base: &BTreeSet<&str>, text: &'a str) -> Vec<&'a str> {
@@ -51,9 +52,7 @@ pub fn check(base: &str, ours: &str, theirs: &str, carry: bool) -> Result<bool, 
     let triple = make(base, ours, theirs);
     let merge = triple.worked_out();
     let back = make(base, theirs, ours);
-    match (merge.conflicts(), back.worked_out().conflicts()) {
-        (one, two) => prop_assert_eq!(shown(one), swapped(two), "swapped sides, swapped conflicts"),
-    }
+    prop_assert_eq!(shown(merge.conflicts()), swapped(back.worked_out().conflicts()), "swapped sides, swapped conflicts");
     let conflicts = merge.conflicts().to_vec();
     // With either choice for all conflicts, the result and the conflicts hold every word that a side wrote.
     let mut texts = Vec::new();
@@ -132,23 +131,26 @@ fn in_order<'a>(ours: &'a str, theirs: &'a str) -> Vec<&'a str> {
     if common_a == common_b { common_a } else { Vec::new() }
 }
 
-proptest! {
-    #![proptest_config(cases(10_000))]
+/// A quarter of the cases each, so that they run beside one another.
+macro_rules! random_triples {
+    ($name:ident, $carry:literal) => {
+        proptest! {
+            #![proptest_config(cases(5_000))]
 
-    #[test]
-    fn random_triples_merge_lossless_and_fair(base in model::doc(), a in model::edits(), b in model::edits()) {
-        let ours = model::edited(&base, &a, &b, "o", true);
-        let theirs = model::edited(&base, &b, &a, "t", false);
-        check(&base.text(), &ours.text(), &theirs.text(), true)?;
-    }
-
-    #[test]
-    fn random_triples_without_known_ids_merge_lossless_and_fair(base in model::doc(), a in model::edits(), b in model::edits()) {
-        let ours = model::edited(&base, &a, &b, "o", true);
-        let theirs = model::edited(&base, &b, &a, "t", false);
-        check(&base.text(), &ours.text(), &theirs.text(), false)?;
-    }
+            #[test]
+            fn $name(base in model::doc(), a in model::edits(), b in model::edits()) {
+                let ours = model::edited(&base, &a, &b, "o", true);
+                let theirs = model::edited(&base, &b, &a, "t", false);
+                check(&base.text(), &ours.text(), &theirs.text(), $carry)?;
+            }
+        }
+    };
 }
+
+random_triples!(random_triples_merge_lossless_and_fair, true);
+random_triples!(more_random_triples_merge_lossless_and_fair, true);
+random_triples!(random_triples_without_known_ids_merge_lossless_and_fair, false);
+random_triples!(more_random_triples_without_known_ids_merge_lossless_and_fair, false);
 
 #[test]
 fn most_edits_of_different_blocks_merge() {
@@ -386,6 +388,28 @@ fn a_conflict_is_resolved_by_choice_or_by_writing() {
     assert_eq!(with(Choice::Write("A person's.\n\n- with a list\n".into())), "# A\n\nA person's.\n\n- with a list\n\nTwo!\n");
     assert_eq!(with(Choice::Write(String::new())), "# A\n\nTwo!\n");
     assert_eq!(merge.resolve(&[]).unwrap_err().len(), 1);
+}
+
+#[test]
+fn documents_are_merged_as_their_dialect_reads_them() {
+    let base = "!!! note\n\n    One is here.\n\n    Two is here.\n";
+    let (ours, theirs) = (base.replace("One", "1"), base.replace("Two is here.", "Two is here.\n\n    Three."));
+    for dialect in [Dialect::MkDocs, Dialect::Generic] {
+        let side = |text: &str| {
+            let tree = Tree::parse(text, dialect).unwrap();
+            let ids = Ids::derive(&tree);
+            (tree, ids)
+        };
+        let (a, b, c) = (side(base), side(&ours), side(&theirs));
+        let merge = Merge::new(version(&a), version(&b), version(&c));
+        let found: Vec<&str> = merge.conflicts().iter().map(|conflict| conflict.block).collect();
+        match dialect {
+            // Two paragraphs of a callout, each changed on one side.
+            Dialect::MkDocs => assert_eq!(merge.into_result().unwrap().text, ours.replace("Two is here.", "Two is here.\n\n    Three.")),
+            // One block of code, changed on both.
+            _ => assert_eq!(found, ["code"]),
+        }
+    }
 }
 
 #[test]

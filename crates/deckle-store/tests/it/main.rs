@@ -3,6 +3,7 @@
 
 mod access;
 mod branches;
+mod corruption;
 mod crash;
 mod failures;
 mod fixtures;

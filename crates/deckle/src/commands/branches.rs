@@ -6,7 +6,9 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use deckle_doc::Diag;
 use deckle_store::diff::{Change, ChangeId};
 use deckle_store::review::Fate;
-use deckle_store::{Actor, BranchId, LogFilter, MergeOptions, Meta, Resolution, Review, RunId, Selection, StoreError, Workspace};
+use deckle_store::{
+    Actor, BranchId, DamageGate, Gate, LogFilter, MergeOptions, Meta, Resolution, Review, RunId, Selection, StoreError, Workspace,
+};
 use serde_json::json;
 
 use crate::arguments::Arguments;
@@ -204,6 +206,7 @@ pub struct Merging<'a> {
     pub ours: &'a [String],
     pub theirs: &'a [String],
     pub dry_run: bool,
+    pub allow_damage: bool,
 }
 
 pub async fn merge(arguments: &Arguments, name: &str, asked: &Merging<'_>, paint: &Paint) -> Result<(), Failure> {
@@ -221,7 +224,13 @@ pub async fn merge(arguments: &Arguments, name: &str, asked: &Merging<'_>, paint
             resolutions.insert(super::read::key(key)?, side.clone());
         }
     }
-    let options = MergeOptions { selection, resolutions, dry_run, gate: None };
+    let damage = match asked.allow_damage {
+        true => None,
+        false => Some(DamageGate::new(&workspace.snapshot().await?).await?),
+    };
+    let refuse = damage.as_ref().map(|damage| |documents: &_| damage.findings(documents));
+    let gate = refuse.as_ref().map(|refuse| refuse as Gate<'_>);
+    let options = MergeOptions { selection, resolutions, dry_run, gate };
     let report = match workspace.merge(&id, &options, &Meta::new(Actor::local(), &format!("merge {name}"))).await {
         Ok(report) => report,
         Err(StoreError::Conflicts(conflicts)) => {
@@ -233,6 +242,10 @@ pub async fn merge(arguments: &Arguments, name: &str, asked: &Merging<'_>, paint
             let diag = Diag::from(&StoreError::Conflicts(conflicts));
             let keep = format!("`deckle merge {name} --ours KEY` keeps the folder's side, `--theirs KEY` takes the branch's");
             return Err(diag.hint(keep).into());
+        }
+        Err(error @ StoreError::Unsound { .. }) if !asked.allow_damage => {
+            let take = format!("`deckle merge {name} --allow-damage` takes it all the same; nothing was written");
+            return Err(Diag::from(&error).hint(take).into());
         }
         Err(error) => return Err(error.into()),
     };
