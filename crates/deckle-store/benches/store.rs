@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use deckle_doc::DocKey;
 use deckle_store::{
-    Actor, Branch, BranchId, Changes, InitOptions, MergeOptions, Meta, Selection, Store, StoreError, Tenant, Workspace, WorkspaceId,
+    Actor, Branch, BranchId, Changes, InitOptions, MergeOptions, Meta, Selection, Store, StoreError, Tenant, Workspace,
+    WorkspaceId,
 };
 use sqlx::ConnectOptions;
 use tempfile::TempDir;
@@ -35,8 +36,10 @@ fn folder(count: usize) -> TempDir {
 fn walk(dir: &Path) -> usize {
     let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap());
     let seen = entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'));
-    seen.map(|entry| if entry.file_type().unwrap().is_dir() { walk(&entry.path()) } else { entry.metadata().unwrap().len() as usize })
-        .sum()
+    seen.map(
+        |entry| if entry.file_type().unwrap().is_dir() { walk(&entry.path()) } else { entry.metadata().unwrap().len() as usize },
+    )
+    .sum()
 }
 
 fn git(dir: &Path, arguments: &[&str]) -> String {
@@ -207,7 +210,9 @@ fn snapshots(c: &mut Criterion) {
     group.bench_with_input(BenchmarkId::new("unchanged", count), &count, |b, _| {
         b.iter(|| runtime.block_on(workspace.snapshot()).unwrap().commit());
     });
-    group.bench_with_input(BenchmarkId::new("unchanged, git status", count), &count, |b, _| b.iter(|| git(dir.path(), &["status", "-s"])));
+    group.bench_with_input(BenchmarkId::new("unchanged, git status", count), &count, |b, _| {
+        b.iter(|| git(dir.path(), &["status", "-s"]))
+    });
     group.bench_with_input(BenchmarkId::new("a walk with stat", count), &count, |b, _| b.iter(|| black_box(walk(dir.path()))));
     group.finish();
 }
@@ -300,7 +305,8 @@ fn ten_changes(c: &mut Criterion) {
 
 /// Writes a figure that is no time where `cargo xtask bench` finds it.
 fn figure(name: &str, value: f64, unit: &str) {
-    let base = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), Into::into);
+    let base = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), Into::into);
     let folder = base.join("criterion/figures");
     std::fs::create_dir_all(&folder).unwrap();
     let file: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
@@ -326,7 +332,10 @@ fn stored(_: &mut Criterion) {
             let branch = branch.clone();
             async move {
                 let base = branch.head().await.unwrap();
-                branch.commit(&base, &Changes::new().write(key("large"), text), &Meta::new(Actor::local(), "edit")).await.unwrap();
+                branch
+                    .commit(&base, &Changes::new().write(key("large"), text), &Meta::new(Actor::local(), "edit"))
+                    .await
+                    .unwrap();
             }
         };
         size(0).await;

@@ -405,7 +405,9 @@ fn documents_are_merged_as_their_dialect_reads_them() {
         let found: Vec<&str> = merge.conflicts().iter().map(|conflict| conflict.block).collect();
         match dialect {
             // Two paragraphs of a callout, each changed on one side.
-            Dialect::MkDocs => assert_eq!(merge.into_result().unwrap().text, ours.replace("Two is here.", "Two is here.\n\n    Three.")),
+            Dialect::MkDocs => {
+                assert_eq!(merge.into_result().unwrap().text, ours.replace("Two is here.", "Two is here.\n\n    Three."))
+            }
             // One block of code, changed on both.
             _ => assert_eq!(found, ["code"]),
         }
