@@ -3,7 +3,6 @@
 mod matching;
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
@@ -77,6 +76,10 @@ struct Fresh {
 impl Fresh {
     fn name(&mut self, block: Block<'_>) -> Box<str> {
         let base = digest(block);
+        if !self.taken.contains(&base) {
+            self.taken.insert(base.clone());
+            return base;
+        }
         let mut name = base.clone();
         while !self.taken.insert(name.clone()) {
             let ordinal = self.next.entry(base.clone()).or_insert(2);
@@ -88,12 +91,14 @@ impl Fresh {
 }
 
 fn digest(block: Block<'_>) -> Box<str> {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut sha = Sha256::new();
     sha.update(format!("{:?}", std::mem::discriminant(&block.kind())).as_bytes());
     sha.update(block.text().as_bytes());
     let mut name = String::with_capacity(DIGITS);
     for byte in sha.finalize().iter().take(DIGITS / 2) {
-        let _ = write!(name, "{byte:02x}");
+        name.push(char::from(HEX[usize::from(byte >> 4)]));
+        name.push(char::from(HEX[usize::from(byte & 15)]));
     }
     name.into()
 }
