@@ -12,9 +12,9 @@ export DECKLE_SHARED ?= $(abspath $(CURDIR)/../shared)
 export DECKLE_CACHE := $(CACHE)
 
 CARGO := cargo
-STAGES := fmt lint unit docs deps
+STAGES := fmt lint unit fuzz docs deps
 
-.PHONY: help demo test setup setup-tools setup-oracle setup-mcp setup-services $(STAGES) sabotage fuzz prove bench build install clean-cache
+.PHONY: help demo test setup setup-tools setup-oracle setup-mcp setup-services $(STAGES) sabotage prove bench build install clean-cache
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk 'BEGIN {FS = ":.*## "} {printf "  make %-14s %s\n", $$1, $$2}'
@@ -66,7 +66,8 @@ fuzz: ## Each fuzz target for FUZZ_SECONDS (30)
 sabotage: ## Each harness must fail when its safety is removed
 	@$(CARGO) xtask sabotage
 
-prove: setup ## The proofs at larger counts: random edits, fuzzing
+prove: setup ## The proofs at larger counts: random documents and edits, fuzzing
+	@$(CARGO) xtask prove docs --corpus $(DECKLE_SHARED)/corpora --mutations $${DECKLE_MUTATIONS:-1000000}
 	@DECKLE_EDITS=$${DECKLE_EDITS:-200000} DECKLE_PROVE_SCALE=25 scripts/services.sh with $(CARGO) nextest run --workspace --locked --cargo-profile prove
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(MAKE) fuzz
 

@@ -19,6 +19,13 @@ struct Row {
     throughput: Option<(f64, &'static str)>,
 }
 
+impl Row {
+    /// Nanoseconds for a byte or an element where the bench says how many there are, so that rows of different sizes compare; else for all.
+    fn cost(&self) -> f64 {
+        self.nanoseconds / self.throughput.map_or(1.0, |(amount, _)| amount)
+    }
+}
+
 /// Writes the report; what stands outside the markers is prose and is kept.
 pub fn run(root: &Path) -> Result<String, Problems> {
     let base = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace::root().join("target"), PathBuf::from);
@@ -54,7 +61,7 @@ fn collect(folder: &Path, rows: &mut Vec<Row>) {
         }
         open.extend(inside.into_iter().filter(|path| path.is_dir()));
     }
-    rows.sort_by(|a, b| (&a.group, &a.input).cmp(&(&b.group, &b.input)).then(a.nanoseconds.total_cmp(&b.nanoseconds)));
+    rows.sort_by(|a, b| (&a.group, &a.input).cmp(&(&b.group, &b.input)).then(a.cost().total_cmp(&b.cost())));
 }
 
 fn row(folder: &Path) -> Option<Row> {
@@ -91,10 +98,10 @@ fn tables(rows: &[Row]) -> String {
         let mut fastest: BTreeMap<&str, f64> = BTreeMap::new();
         for row in &rows {
             let best = fastest.entry(&row.input).or_insert(f64::INFINITY);
-            *best = best.min(row.nanoseconds);
+            *best = best.min(row.cost());
         }
         for row in rows {
-            let best = fastest.get(row.input.as_str()).copied().unwrap_or(row.nanoseconds);
+            let best = fastest.get(row.input.as_str()).copied().unwrap_or(row.cost());
             let rate = row.throughput.map_or_else(String::new, |(amount, unit)| {
                 let per_second = amount / row.nanoseconds * 1e9;
                 if unit == "MB/s" { format!("{:.1} MB/s", per_second / 1e6) } else { format!("{per_second:.0}/s") }
@@ -106,7 +113,7 @@ fn tables(rows: &[Row]) -> String {
                 row.input,
                 duration(row.nanoseconds),
                 rate,
-                row.nanoseconds / best
+                row.cost() / best
             );
         }
     }
