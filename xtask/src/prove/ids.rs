@@ -61,29 +61,28 @@ impl Counts {
     fn compare(&mut self, old: &Tree, new: &Tree) {
         let ids = Ids::derive(old);
         let carried = Ids::carry(old, &ids, new);
-        let before: HashMap<&str, usize> = ids.names().enumerate().map(|(at, name)| (name, at)).collect();
-        let mut texts: HashMap<(std::mem::Discriminant<deckle_doc::Kind>, &str), usize> = HashMap::new();
+        let before: std::collections::HashSet<&str> = ids.names().collect();
+        // For each kind and text: how many blocks had it, have it, and have it and an id from before.
+        let mut texts: HashMap<(std::mem::Discriminant<deckle_doc::Kind>, &str), (usize, usize, usize)> = HashMap::new();
         for block in old.blocks() {
-            *texts.entry((std::mem::discriminant(&block.kind()), block.text())).or_default() += 1;
+            texts.entry((std::mem::discriminant(&block.kind()), block.text())).or_default().0 += 1;
         }
         let mut seen = std::collections::HashSet::new();
         for (block, name) in new.blocks().zip(carried.names()) {
             self.blocks += 1;
             self.doubled += usize::from(!seen.insert(name));
-            let kept = before.contains_key(name);
-            match texts.get_mut(&(std::mem::discriminant(&block.kind()), block.text())) {
-                Some(count) if *count > 0 => {
-                    *count -= 1;
-                    self.unchanged += 1;
-                    self.unchanged_kept += usize::from(kept);
-                }
-                _ => {
-                    self.changed += 1;
-                    self.changed_kept += usize::from(kept);
-                }
-            }
+            let counts = texts.entry((std::mem::discriminant(&block.kind()), block.text())).or_default();
+            counts.1 += 1;
+            counts.2 += usize::from(before.contains(name));
         }
-        self.left += texts.values().sum::<usize>();
+        for (had, have, kept) in texts.into_values() {
+            let both = had.min(have);
+            self.unchanged += both;
+            self.unchanged_kept += kept.min(both);
+            self.left += had - both;
+            self.changed += have - both;
+            self.changed_kept += kept - kept.min(both);
+        }
         self.versions += 1;
     }
 
