@@ -14,7 +14,7 @@ use crate::{Block, Kind, Tree};
 const NEAR: f64 = 0.3;
 /// The same for leaves anywhere in the document.
 const FAR: f64 = 0.5;
-/// The share of matched children that two containers have in common to be one.
+/// The share of matched leaves that two containers have in common to be one.
 const HOLDS: f64 = 0.3;
 /// About so many old leaves are compared with a new one, so that the time stays near linear in the document.
 const CANDIDATES: usize = 64;
@@ -27,10 +27,10 @@ pub(super) fn partners(old: &Tree, new: &Tree) -> Vec<Option<usize>> {
     let mut pairs = Pairs { to_old: vec![None; new.blocks.len()], to_new: vec![None; old.blocks.len()] };
     equal_in_order(&old, &new, &mut pairs);
     equal_anywhere(&old, &new, &mut pairs);
-    by_children(&old, &new, &mut pairs);
+    by_leaves(&old, &new, &mut pairs);
     by_words(&old, &new, &mut pairs);
     // A container whose leaves were matched by their words is known by them.
-    by_children(&old, &new, &mut pairs);
+    by_leaves(&old, &new, &mut pairs);
     alone_in_place(&old, &new, &mut pairs);
     pairs.to_old
 }
@@ -57,8 +57,18 @@ impl<'t> Side<'t> {
         Self { blocks, kinds, digests, parents, leaf }
     }
 
-    fn children(&self, at: usize) -> impl Iterator<Item = usize> {
-        self.blocks.get(at).into_iter().flat_map(|block| block.children()).map(|child| child.index().0 as usize - 1)
+    /// The containers of a block, the innermost first.
+    fn above(&self, at: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.parents[at], |at| self.parents[*at])
+    }
+
+    /// How many leaves each block holds.
+    fn leaves(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.blocks.len()];
+        for at in (0..self.blocks.len()).filter(|at| self.leaf[*at]) {
+            self.above(at).for_each(|above| counts[above] += 1);
+        }
+        counts
     }
 }
 
@@ -154,28 +164,29 @@ fn equal_anywhere(old: &Side<'_>, new: &Side<'_>, pairs: &mut Pairs) {
     }
 }
 
-/// Containers that hold the same blocks, the innermost first.
-fn by_children(old: &Side<'_>, new: &Side<'_>, pairs: &mut Pairs) {
-    for at in (0..new.blocks.len()).rev() {
-        if pairs.to_old[at].is_some() || new.leaf[at] {
-            continue;
-        }
-        // How many of its children each free container held.
-        let mut held: HashMap<usize, usize> = HashMap::new();
-        let mut count = 0;
-        for child in new.children(at) {
-            count += 1;
-            let from = pairs.to_old[child].and_then(|child| old.parents[child]);
-            if let Some(from) = from.filter(|from| pairs.to_new[*from].is_none() && old.kinds[*from] == new.kinds[at]) {
-                *held.entry(from).or_default() += 1;
+/// Containers by the leaves that both hold, the closest pairs first: of a list and a list in it, each finds its own.
+fn by_leaves(old: &Side<'_>, new: &Side<'_>, pairs: &mut Pairs) {
+    let mut shared: HashMap<(usize, usize), usize> = HashMap::new();
+    for at in (0..new.blocks.len()).filter(|at| new.leaf[*at]) {
+        let Some(from) = pairs.to_old[at] else { continue };
+        for here in new.above(at).filter(|here| pairs.to_old[*here].is_none()) {
+            for there in old.above(from).filter(|there| pairs.to_new[*there].is_none() && old.kinds[*there] == new.kinds[here]) {
+                *shared.entry((there, here)).or_default() += 1;
             }
         }
-        let best = held.into_iter().max_by_key(|(from, shared)| (*shared, std::cmp::Reverse(*from)));
-        if let Some((from, shared)) = best
-            && dice(shared, count, old.children(from).count()) >= HOLDS
-        {
-            pairs.join(from, at);
-        }
+    }
+    let (left, came) = (old.leaves(), new.leaves());
+    let mut scored: Vec<(f64, usize, usize, usize)> = shared
+        .into_iter()
+        .map(|((there, here), count)| {
+            let apart = old.blocks[there].depth().abs_diff(new.blocks[here].depth());
+            (dice(count, left[there], came[here]), apart, there, here)
+        })
+        .filter(|(score, ..)| *score >= HOLDS)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.3, a.2).cmp(&(b.1, b.3, b.2))));
+    for (_, _, there, here) in scored {
+        pairs.join(there, here);
     }
 }
 

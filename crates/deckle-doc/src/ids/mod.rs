@@ -166,6 +166,15 @@ mod tests {
     }
 
     #[test]
+    fn an_item_that_moves_into_another_keeps_its_id_and_so_does_the_list() {
+        // List, item, paragraph, item, paragraph; then list, item, paragraph, and in it list, item, paragraph.
+        assert_eq!(
+            carried("- one item\n- two items\n", "- one item\n  - two items\n"),
+            [Some(0), Some(1), Some(2), None, Some(3), Some(4)]
+        );
+    }
+
+    #[test]
     fn a_moved_and_edited_block_is_found_by_its_words() {
         let old = "# A\n\nThe pump must be primed before the first run of the day.\n\n# B\n\nOther text stands here.\n";
         let new = "# A\n\n# B\n\nOther text stands here.\n\nThe pump must always be primed before the first run of a day.\n";
