@@ -77,6 +77,8 @@ fn values(tree: &Tree) -> Option<Map<String, Value>> {
     };
     match value {
         Value::Object(map) => Some(map),
+        // A tag or an anchor with nothing behind it is nothing as well.
+        Value::Null => Some(Map::new()),
         _ => None,
     }
 }

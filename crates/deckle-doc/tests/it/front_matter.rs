@@ -30,6 +30,7 @@ fn styles_that_no_corpus_has() {
         "---\r\na: 1\r\nb:\r\n  - x\r\n---\r\nbody\r\n",
         "+++\ntitle = \"T\" # comment\ntags = [\"a\", \"b\"]\n[params]\nx = 1\n+++\nbody\n",
         "---\n#\n-:\n---\n\nbody\n",
+        "---\n!:):\n     a:\n---\n\nbody\n",
         "no front matter\n",
         "",
     ] {
